@@ -1,0 +1,90 @@
+// Package result is the record of a measurement and its file format. The
+// report decides from these records alone: what a file cannot carry cannot
+// be judged.
+package result
+
+import (
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
+)
+
+// Format is the first word of every block and the version of the format.
+const Format = "pbkdf2-gate/1"
+
+// Outcome says how the measurement of one target ended.
+type Outcome string
+
+// Measured has rounds (perhaps too few to judge); the others have a message.
+const (
+	Measured    Outcome = "measured"
+	Failed      Outcome = "failed"      // did not start, died, broke the protocol, never settled
+	WrongKey    Outcome = "wrong-key"   // derived another key than asked
+	Implausible Outcome = "implausible" // its own time cannot be true
+)
+
+// Sides of a measurement.
+const (
+	Head = "head"
+	Base = "base"
+)
+
+// Plan is how a target was sampled: made in one place, carried in every
+// file; measurements whose plans differ are never compared.
+type Plan struct {
+	SliceIterations int           // iterations of one slice
+	Slices          int           // kept slices of a round
+	WarmUp          int           // slices at the start of a round that are dropped
+	Yardstick       time.Duration // nominal length of one yardstick
+}
+
+// What a round needs to be evidence, and how many of them a verdict needs.
+const (
+	MinCleanSlices = 8
+	MinCleanShare  = 0.25
+	MinRounds      = 6
+)
+
+// Round is one fresh process of a target.
+type Round struct {
+	Clean      int     // clean slices, at least 1
+	NsPerOp    float64 // ns of a whole hash at the workload's iterations: 25th percentile of the clean slices, scaled
+	RelCost    float64 // ns per nominal compression over ChainNs
+	ChainNs    float64 // ns per compression of the chain yardstick, undisturbed
+	LanesNs    float64 // ns per compression of the lanes yardstick, over all its lanes
+	CleanShare float64 // clean slices over all kept slices, (0, 1]
+}
+
+// Usable reports whether the round is evidence.
+func (r Round) Usable() bool {
+	return r.Clean >= MinCleanSlices && r.CleanShare >= MinCleanShare
+}
+
+// Run is one measurement of one target on one side: a block of a file.
+type Run struct {
+	Host      host.Fingerprint
+	Yardstick string // version and kind, such as "1 sha-ni"
+	Workload  workload.Params
+	Plan      Plan // zero where the target failed before it had one
+
+	Target        string
+	Side          string // Head or Base
+	Leg           string // the matrix job's label; opaque, may be empty
+	ID            string // of the run: equal for all that one command measured; opaque, never empty
+	Toolchain     string // what built the target, such as "go1.26.8"; may be empty
+	TargetVersion string // of the library or runtime; may be empty
+	Mode          string // build mode and settings, such as "GOAMD64=v1"; may be empty
+	Unverified    bool   // its keys could not be checked
+
+	Outcome Outcome
+	Message string // why it is not Measured
+	Notes   []string
+
+	Commit  string    // of the measured tree; empty outside git
+	Release string    // in a baseline file: the release that this records
+	Date    time.Time // of the commit, else of the measurement; whole seconds, UTC
+
+	Disturbed int     // rounds that were measured and dropped: too few clean slices
+	Rounds    []Round // usable rounds, in the order in which they were measured
+}
