@@ -37,16 +37,18 @@ type Comparison struct {
 	Raw       Interval // change of the time of one hash; zero where nothing was compared
 	Relative  Interval // change of the cost relative to the chain yardstick
 	// Expected is the factor by which a change of workload explains the time;
-	// 1 where the workload is the same. Raw and Relative are what is left.
+	// 1 where the workload is the same, 0 where none can be given (another
+	// prf). Raw and Relative are what is left.
 	Expected float64
 	// Smallest is the smallest change that this comparison could have called
-	// slower: the threshold plus the wider half of the interval.
+	// slower: the threshold plus the wider half of the interval; 0 where
+	// nothing was compared.
 	Smallest float64
-	ThenNs   float64 // time of one hash on the reference side, ns (at its own workload)
-	NowNs    float64 // time of one hash on the head side, ns
-	Decides  bool    // the verdict is this comparison's
-	Reason   string  // one sentence; what it is about, for people
-	Differs  []host.Difference // of fingerprint, toolchain, versions, commit's build
+	ThenNs   float64           // time of one hash on the reference side, ns (at its own workload)
+	NowNs    float64           // time of one hash on the head side, ns
+	Decides  bool              // the verdict is this comparison's
+	Reason   string            // one sentence; what it is about, for people
+	Differs  []host.Difference // of machine, toolchain, versions and workload
 }
 
 // Target is the verdict on one target of one leg.
@@ -55,12 +57,39 @@ type Target struct {
 	Leg         string
 	Host        host.Fingerprint
 	Kind        Kind
-	Fails       bool     // the policy makes this verdict fail the run
-	Reason      string   // one sentence
+	Fails       bool   // the policy makes this verdict fail the run
+	Reason      string // one sentence
 	Comparisons []Comparison
 	Notes       []string
 	Head        *result.Run // nil when missing
 	Base        *result.Run // nil without a pair
-	NsPerOp     float64 // median over the head's rounds, ns; 0 when not measured
-	RelCost     float64
+	NsPerOp     float64     // median over the head's rounds, ns; 0 when not measured
+	RelCost     float64     // likewise, times the chain yardstick
+}
+
+// Case is what is known of one target of one leg.
+type Case struct {
+	Name, Leg string
+	Head      *result.Run // nil: missing
+	Base      *result.Run // nil: no pair was measured
+	Stored    Stored
+}
+
+// Stored is what the baselines say of a target on the head's platform, as
+// chosen by package baseline.
+type Stored struct {
+	Latest, Anchor Reference // empty: none that is comparable
+	// Replicas are, for every release that has at least two comparable runs,
+	// these runs: what one release's cost varies by from host to host.
+	Replicas [][]result.Run
+	// Without Latest: what there is instead, at most one of these.
+	OtherWorkload []result.Run // of the same target and platform
+	OtherPlatform []result.Run // of the same target, newest release of each
+	Unusable      string       // why stored runs of target and platform do not apply
+}
+
+// Reference is a release and its runs; several are replicas.
+type Reference struct {
+	Release string
+	Runs    []result.Run
 }
