@@ -3,6 +3,7 @@ module github.com/pbkdf2-gate/pbkdf2-gate
 go 1.26.0
 
 require (
+	github.com/aclements/go-moremath v0.0.0-20210112150236-f10218a38794 // indirect
 	github.com/google/go-cmp v0.7.0 // indirect
 	github.com/google/renameio/v2 v2.0.2 // indirect
 	github.com/mattn/go-shellwords v1.0.16 // indirect
@@ -13,3 +14,5 @@ require (
 	golang.org/x/sys v0.50.0 // indirect
 	golang.org/x/term v0.48.0 // indirect
 )
+
+tool golang.org/x/perf/cmd/benchstat

@@ -1,0 +1,212 @@
+package baseline
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+)
+
+// Options admit by name what Update leaves out otherwise.
+type Options struct {
+	Unverified bool // runs whose keys could not be checked
+	Emulated   bool // runs on an emulated CPU
+	Disturbed  bool // runs of fewer than result.MinRounds usable rounds
+}
+
+// Report says what Update or Prune did.
+type Report struct {
+	Files   []Change
+	LeftOut []LeftOut
+}
+
+// A Change is what became of one file.
+type Change struct {
+	Platform host.Platform
+	Path     string
+	State    State
+	Runs     []result.Run // recorded by Update or dropped by Prune, in the order of the file
+}
+
+// State is whether a file was written.
+type State string
+
+const (
+	Written    State = "written"
+	Unchanged  State = "unchanged"   // it held all this already, and was not touched
+	NotWritten State = "not written" // an error came first
+)
+
+// LeftOut is a run that was not recorded.
+type LeftOut struct {
+	Run    result.Run
+	Reason string
+}
+
+// Update records runs as the baseline of the release in the folder, which is
+// made where it does not exist.
+//
+// Runs of one platform, target and workload stand side by side as replicas;
+// together they replace what the release had of that target and workload
+// there, and nothing else. The same input again leaves the files untouched.
+// Only sound measurements of the head side are recorded, each once, and none
+// where the release holds runs of a newer commit already: the report says
+// what was left out and why. Runs of several commits are an error.
+//
+// Releases stand from the oldest to the newest by date of the commit, of
+// equal dates as they were recorded. Comments in a file do not survive a
+// change of it.
+//
+// Everything is read, checked and encoded before the first file is written,
+// and each is written wholly or not at all. Where an error comes in between,
+// the report says which files were. Concurrent updates wait for each other.
+func Update(dir, release string, runs []result.Run, opt Options) (Report, error) {
+	var rep Report
+	if err := result.ValidRelease(release); err != nil {
+		return rep, fmt.Errorf("update baselines: %w", err)
+	}
+	if err := checkDir(dir); err != nil {
+		return rep, err
+	}
+	incoming, err := admit(&rep, release, runs, opt)
+	if err != nil || len(incoming) == 0 {
+		return rep, err
+	}
+	platforms := slices.SortedFunc(maps.Keys(incoming), comparePlatforms)
+	for _, p := range platforms {
+		if _, err := path(dir, p); err != nil {
+			return rep, fmt.Errorf("update baselines: %w", err)
+		}
+		if _, err := result.Encode(incoming[p]); err != nil {
+			return rep, fmt.Errorf("update baselines of %s: %w", p, err)
+		}
+	}
+	if err := checkWritable(dir); err != nil {
+		return rep, err
+	}
+	unlock, err := lock(dir)
+	if err != nil {
+		return rep, err
+	}
+	defer unlock()
+	var edits []edit
+	for _, p := range platforms {
+		path, _ := path(dir, p)
+		old, err := load(path, p)
+		if err != nil {
+			return rep, err
+		}
+		merged, recorded := merge(&rep, old, release, incoming[p])
+		if len(recorded) > 0 {
+			edits = append(edits, edit{p, path, old, merged, recorded})
+		}
+	}
+	rep.Files, err = apply(edits)
+	return rep, err
+}
+
+// admit sorts the runs that can be recorded by platform.
+func admit(rep *Report, release string, runs []result.Run, opt Options) (map[host.Platform][]result.Run, error) {
+	type identity struct {
+		platform host.Platform
+		id       string
+		series   series
+	}
+	admitted := map[host.Platform][]result.Run{}
+	seen := map[identity]bool{}
+	var first *result.Run
+	for _, r := range runs {
+		p := r.Host.Platform()
+		this := identity{p, r.ID, seriesOfRun(&r)}
+		reason := refuse(&r, opt)
+		if reason == "" && seen[this] {
+			reason = "the same run was given before"
+		}
+		if reason != "" {
+			rep.LeftOut = append(rep.LeftOut, LeftOut{r, reason})
+			continue
+		}
+		seen[this] = true
+		if first == nil {
+			first = &r
+		}
+		if r.Commit != first.Commit {
+			return nil, fmt.Errorf("update baselines: the results are of several commits (%s, %s): record one commit as release %s", commitName(first), commitName(&r), release)
+		}
+		r.Release = release
+		admitted[p] = append(admitted[p], r)
+	}
+	return admitted, nil
+}
+
+func commitName(r *result.Run) string { return cmp.Or(r.Commit, "none") }
+
+// refuse says why r is no baseline, in words that follow its name.
+func refuse(r *result.Run, opt Options) string {
+	usable := 0
+	for _, round := range r.Rounds {
+		if round.Usable() {
+			usable++
+		}
+	}
+	switch {
+	case r.Side != result.Head:
+		return "it is the base of a comparison, not the release"
+	case r.Outcome != result.Measured:
+		return fmt.Sprintf("it is %s: %s", r.Outcome, r.Message)
+	case len(r.Rounds) == 0:
+		return "it has no rounds: measure again on a quieter machine"
+	case r.Unverified && !opt.Unverified:
+		return "its keys could not be checked: allow unverified to record it"
+	case r.Host.Emulated != "" && !opt.Emulated:
+		return fmt.Sprintf("its CPU is emulated (%s): allow emulated to record it", r.Host.Emulated)
+	case usable < result.MinRounds && !opt.Disturbed:
+		return fmt.Sprintf("it was disturbed (%d usable rounds, a baseline needs %d): measure again, or allow disturbed to record it", usable, result.MinRounds)
+	}
+	return ""
+}
+
+// merge returns the runs of a file with the incoming ones of the release in
+// it, and those of them that it took.
+func merge(rep *Report, old []result.Run, name string, incoming []result.Run) (merged, taken []result.Run) {
+	all := releases(old)
+	at := slices.IndexFunc(all, func(r release) bool { return r.name == name })
+	if at < 0 {
+		at = len(all)
+		all = append(all, release{name: name})
+	}
+	runs := all[at].runs
+	for _, s := range seriesOf(incoming) {
+		these := filter(incoming, s.matches)
+		if newer := filter(runs, func(r *result.Run) bool {
+			return s.matches(r) && r.Commit != these[0].Commit && r.Date.After(newest(these).Date)
+		}); len(newer) > 0 {
+			for _, r := range these {
+				rep.LeftOut = append(rep.LeftOut, LeftOut{r, fmt.Sprintf("release %s holds commit %s of %s, which is newer",
+					name, commitName(&newer[0]), newer[0].Date.Format(time.DateOnly))})
+			}
+			continue
+		}
+		runs = append(filter(runs, func(r *result.Run) bool { return !s.matches(r) }), these...)
+		taken = append(taken, these...)
+	}
+	if len(taken) == 0 {
+		return old, nil
+	}
+	slices.SortStableFunc(runs, func(a, b result.Run) int { return seriesOfRun(&a).compare(seriesOfRun(&b)) })
+	all[at].runs = runs
+	all[at].date = newest(runs).Date
+	sortByDate(all)
+	for _, r := range all {
+		merged = append(merged, r.runs...)
+	}
+	return merged, taken
+}
+
+func comparePlatforms(a, b host.Platform) int {
+	return cmp.Or(cmp.Compare(a.GOOS, b.GOOS), cmp.Compare(a.GOARCH, b.GOARCH), cmp.Compare(a.CPUID, b.CPUID))
+}
