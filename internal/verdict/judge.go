@@ -77,7 +77,7 @@ func decide(t *Target, paired bool, unusable string) {
 	if len(t.Comparisons) == 0 {
 		switch n := len(t.Head.Rounds); {
 		case n < result.MinRounds:
-			t.Kind, t.Reason = Inconclusive, fmt.Sprintf("%d undisturbed rounds of %d, a verdict needs %d: a longer budget or a quieter machine", n, n+t.Head.Disturbed, result.MinRounds)
+			t.Kind, t.Reason = Inconclusive, fmt.Sprintf("%d undisturbed rounds of %d, a verdict needs %d", n, n+t.Head.Disturbed, result.MinRounds)
 		case unusable != "":
 			t.Kind, t.Reason = NotComparable, unusable
 		default:
