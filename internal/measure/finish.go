@@ -1,0 +1,206 @@
+package measure
+
+import (
+	"math"
+	"strings"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/yardstick"
+)
+
+// finish turns what was observed into records: cleanliness by the whole
+// run's yardsticks, and what the clean slices say of the target's own times.
+func (r *run) finish() []result.Run {
+	l := r.limits()
+	var out []result.Run
+	for _, s := range r.subjects {
+		if r.Raw != nil {
+			r.Raw(s.raw(l))
+		}
+		rounds := usable(s, l, r.Workload)
+		if s.outcome == result.Measured {
+			r.judge(s, l, rounds)
+			r.moved(s)
+		}
+		run := result.Run{
+			Yardstick:     yardstick.ID(),
+			Workload:      r.Workload,
+			Plan:          s.plan,
+			Target:        s.Name,
+			Side:          s.Side,
+			Toolchain:     s.hello.Words["toolchain"],
+			TargetVersion: s.hello.Words["version"],
+			Mode:          s.hello.Words["mode"],
+			Outcome:       s.outcome,
+			Message:       s.message,
+			Notes:         s.notes,
+		}
+		if s.outcome == result.Measured {
+			run.Rounds = rounds
+			run.Disturbed = len(s.traces) - len(rounds)
+		}
+		out = append(out, run)
+	}
+	return out
+}
+
+// Limits of what is believed without a word, and at all.
+const (
+	fullNote        = 0.10
+	fullTooLong     = 0.40
+	fullTooShort    = -0.10
+	fullJudgedFrom  = 200 * time.Microsecond // shorter hashes are mostly the call around them
+	unaccounted     = 250 * time.Microsecond // of a slice, beyond the probe's own time,
+	unaccountedPart = 0.10                   // and this part of it
+	waits           = 0.80                   // processor time over own time
+	helped          = 1.20
+	lanesBound      = 0.90 // of the lanes' time: two blocks at most side by side
+	wideBound       = 0.45 // with more blocks than our lanes, wider kernels are possible
+)
+
+// judge holds the target's own times against the clean evidence. Without
+// any it says nothing: no check turns a disturbed measurement into a
+// failure.
+func (r *run) judge(s *subject, l limits, rounds []result.Round) {
+	if len(rounds) < result.MinRounds {
+		return
+	}
+	var cost, lanes []float64
+	for _, x := range rounds {
+		cost = append(cost, x.NsPerOp)
+		lanes = append(lanes, x.LanesNs)
+	}
+	hash := stats.Median(cost)
+	outside, cpu := r.around(s, l)
+	sliceNs := hash / float64(r.Workload.Iterations) * float64(s.plan.SliceIterations)
+
+	r.judgeFull(s, l, hash)
+	if outside > float64(unaccounted)+unaccountedPart*sliceNs {
+		s.fail(result.Implausible, "reports %v for slices that take %v from request to answer: time the whole derivation, and answer at once",
+			dur(sliceNs), dur(sliceNs+outside))
+	}
+	per := hash / r.Workload.Compressions()
+	bound := lanesBound
+	if r.Workload.Blocks() > yardstick.NumLanes {
+		bound = wideBound
+	}
+	if least := bound * stats.Median(lanes); r.Workload.PRF == workload.SHA256 && r.Kernels.Checks && per < least && !(cpu > helped) {
+		s.fail(result.Implausible, "%.1f ns for a SHA-256 compression is less than this core needs (%.1f ns side by side) and no helper threads explain it: time the whole derivation",
+			per, stats.Median(lanes))
+	}
+	switch {
+	case cpu >= 0 && cpu < waits:
+		s.note("waits: it used the processor for %.0f %% of the time that it reports", 100*cpu)
+	case cpu > helped:
+		s.note("helper threads: it used the processor for %.0f %% of the time that it reports", 100*cpu)
+	}
+}
+
+// judgeFull holds the derivation at full iterations against what the clean
+// slices promise.
+func (r *run) judgeFull(s *subject, l limits, hash float64) {
+	if hash < float64(fullJudgedFrom) || len(s.full) == 0 {
+		return
+	}
+	best := s.full[0]
+	for _, f := range s.full[1:] {
+		if f.own < best.own {
+			best = f
+		}
+	}
+	off := float64(best.own)/hash - 1
+	// Undisturbed by its processor time, or by the yardsticks around it
+	// where that is unknown.
+	undisturbed := l.admit(best.readers[0]) && l.admit(best.readers[1])
+	if best.cpu >= 0 {
+		undisturbed = undisturbed && float64(best.cpu)/hash-1 > fullTooLong
+	}
+	switch {
+	case off < fullTooShort:
+		s.fail(result.Implausible, "one hash at %s iterations took %v, its slices promise %v: the time must grow with the iterations",
+			workload.Group(r.Workload.Iterations), dur(float64(best.own)), dur(hash))
+	case off > fullTooLong && undisturbed:
+		s.fail(result.Implausible, "one hash at %s iterations took %v, its slices promise %v: short requests must cost what they do in long ones",
+			workload.Group(r.Workload.Iterations), dur(float64(best.own)), dur(hash))
+	case off > fullNote:
+		s.note("one hash at full iterations took %v, its slices promise %v", dur(float64(best.own)), dur(hash))
+	}
+}
+
+// around is, over the clean slices, the time from request to answer that
+// the probe's own time leaves open (ns, 25th percentile), and the processor
+// time over the own time (median; -1: unknown).
+func (r *run) around(s *subject, l limits) (outside, cpu float64) {
+	var gaps, shares []float64
+	for _, t := range s.traces {
+		for _, i := range t.clean(l) {
+			x := t.slices[i]
+			gaps = append(gaps, x.wall-x.own)
+			if x.cpu >= 0 && x.own > 0 {
+				shares = append(shares, x.cpu/x.own)
+			}
+		}
+	}
+	cpu = -1
+	if len(shares) > 0 {
+		cpu = stats.Median(shares)
+	}
+	return stats.Quantile(gaps, costQuantile), cpu
+}
+
+// moved notes a core whose clock changed while it was measured: the chain
+// depends on nothing else.
+func (r *run) moved(s *subject) {
+	var chain []float64
+	for _, t := range s.traces {
+		var c []float64
+		for _, y := range t.readings {
+			c = append(c, y.chain)
+		}
+		chain = append(chain, stats.Quantile(c, lowQuantile))
+	}
+	if len(chain) < minRounds {
+		return
+	}
+	third := len(chain) / 3
+	first, last := stats.Median(chain[:third]), stats.Median(chain[len(chain)-third:])
+	if change := last/first - 1; math.Abs(change) > ChainAllowed {
+		s.note("the core's clock moved: the chain yardstick read %+.1f %% at the end against the start", 100*change)
+	}
+}
+
+// dur writes nanoseconds for people, in ASCII as files want it.
+func dur(ns float64) string {
+	d := time.Duration(ns)
+	switch {
+	case d >= 10*time.Millisecond:
+		d = d.Round(100 * time.Microsecond)
+	case d >= time.Millisecond:
+		d = d.Round(time.Microsecond)
+	default:
+		d = d.Round(10 * time.Nanosecond)
+	}
+	return strings.ReplaceAll(d.String(), "µ", "u")
+}
+
+func (s *subject) raw(l limits) Raw {
+	raw := Raw{Name: s.Name, Side: s.Side, Plan: s.plan}
+	for _, t := range s.traces {
+		var x RawRound
+		for _, sl := range t.slices {
+			x.Slices = append(x.Slices, sl.own)
+			x.Wall = append(x.Wall, sl.wall)
+			x.CPU = append(x.CPU, sl.cpu)
+		}
+		for _, y := range t.readings {
+			x.Chain = append(x.Chain, y.chain)
+			x.Lanes = append(x.Lanes, y.lanes)
+		}
+		x.Clean = t.clean(l)
+		raw.Rounds = append(raw.Rounds, x)
+	}
+	return raw
+}

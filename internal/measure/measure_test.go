@@ -1,0 +1,526 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/yardstick"
+)
+
+// world is a scripted machine: time passes only when something runs. Its
+// iterations are slow, so that few real ones are derived.
+type world struct {
+	now   time.Duration
+	rand  *rand.Rand
+	busy  func(now time.Duration) bool // the sibling: slows all but the chain
+	speed float64                      // of everything; 1
+	pins  int
+}
+
+const (
+	chainIter = 4000.0 // ns of one iteration of one lane
+	lanesIter = 4500.0 // and of two, interleaved
+)
+
+func (w *world) pass(ns float64) { w.now += time.Duration(ns / w.speed) }
+
+// slowed is by how much the sibling slows the core's throughput now.
+func (w *world) slowed() float64 {
+	if w.busy != nil && w.busy(w.now) {
+		return 1.25
+	}
+	return 1
+}
+
+func (w *world) kernels() Kernels {
+	return Kernels{
+		Chain: func(l *yardstick.Lane, n int) {
+			w.pass(float64(n) * chainIter * (1 + 0.002*w.rand.Float64()))
+			yardstick.Chain(l, n)
+		},
+		Lanes: func(l *[yardstick.NumLanes]yardstick.Lane, n int) {
+			w.pass(float64(n) * lanesIter * w.slowed() * (1 + 0.004*w.rand.Float64()))
+			yardstick.Lanes(l, n)
+		},
+		Checks: true,
+	}
+}
+
+// script is how a scripted probe behaves; the zero value is an honest one of
+// 9,000 ns an iteration.
+type script struct {
+	extra    float64                                              // of the cost, in its timed section
+	warm     int                                                  // slices that cost three times as much
+	key      func(r probe.Request, n int, key []byte) []byte      // what it answers instead
+	own      func(r probe.Request, d time.Duration) time.Duration // what it reports instead
+	outside  time.Duration                                        // after its timed section
+	cpu      float64                                              // processor time over time; 1
+	err      func(r probe.Request, n int) error
+	startErr error
+	mode     func(process int) float64 // cost factor of one process
+}
+
+const cost = 9000.0
+
+func (w *world) subject(name string, s script) Subject {
+	processes := 0
+	return Subject{Name: name, Side: result.Head, Start: func(context.Context) (Process, error) {
+		if s.startErr != nil {
+			return nil, s.startErr
+		}
+		w.pass(2e6)
+		processes++
+		return &scripted{world: w, script: s, process: processes}, nil
+	}}
+}
+
+type scripted struct {
+	*world
+	script
+	process, asked, slices int
+	used                   time.Duration
+}
+
+func (s *scripted) Hello() probe.Hello {
+	return probe.Hello{Name: "scripted", Words: map[string]string{"toolchain": "t1", "version": "v1", "mode": "m1"}}
+}
+
+func (s *scripted) Derive(ctx context.Context, r probe.Request, limit time.Duration) (probe.Answer, error) {
+	if err := ctx.Err(); err != nil {
+		return probe.Answer{}, err
+	}
+	s.asked++
+	if s.err != nil {
+		if err := s.err(r, s.asked); err != nil {
+			return probe.Answer{}, err
+		}
+	}
+	key, err := workload.Key(r.PRF, string(r.Password), r.Salt, r.Iterations, r.KeyBytes)
+	if err != nil {
+		return probe.Answer{}, &probe.Refusal{}
+	}
+	f := 1 + s.extra
+	if s.mode != nil {
+		f *= s.mode(s.process)
+	}
+	if r.Iterations > 10 && r.Iterations < 3000 {
+		if s.slices++; s.slices <= s.warm {
+			f *= 3
+		}
+	}
+	start := s.now
+	// the sibling comes and goes within a long derivation
+	for left := float64(r.Iterations) * cost * f * (1 + 0.004*s.rand.Float64()); left > 0; left -= 1e6 {
+		s.pass(min(left, 1e6) * s.slowed())
+	}
+	took := s.now - start
+	share := 1.0
+	if s.cpu > 0 {
+		share = s.cpu
+	}
+	s.used += time.Duration(share * float64(took))
+	s.pass(20e3 + float64(s.outside))
+	if s.own != nil {
+		took = s.own(r, took)
+	}
+	if s.key != nil {
+		key = s.key(r, s.asked, key)
+	}
+	return probe.Answer{Key: key, Elapsed: took}, nil
+}
+
+func (s *scripted) CPU() (time.Duration, bool) { return s.used, true }
+func (s *scripted) Close() error               { return nil }
+func (s *scripted) Kill()                      {}
+
+// wl is small: 4,000 iterations are 36 ms here.
+var wl = workload.Params{PRF: workload.SHA256, Iterations: 4000, SaltBytes: 16, KeyBytes: 64}
+
+func newWorld(seed uint64) *world {
+	return &world{rand: rand.New(rand.NewPCG(seed, 1)), speed: 1}
+}
+
+func (w *world) run(t *testing.T, subjects ...Subject) []result.Run {
+	t.Helper()
+	runs, err := Run(context.Background(), w.config(subjects...))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return runs
+}
+
+func (w *world) config(subjects ...Subject) Config {
+	return Config{
+		Workload: wl, Subjects: subjects, Budget: 2 * time.Second,
+		Enough:  func([]result.Round) bool { return false },
+		Clock:   func() time.Duration { w.now += 40; return w.now },
+		Kernels: w.kernels(), Rand: w.rand,
+		Pin: func() (func(), error) { w.pins++; return func() { w.pins-- }, nil },
+	}
+}
+
+func median(r result.Run) float64 {
+	var v []float64
+	for _, x := range r.Rounds {
+		v = append(v, x.NsPerOp)
+	}
+	return stats.Median(v)
+}
+
+func TestMeasured(t *testing.T) {
+	w := newWorld(1)
+	r := w.run(t, w.subject("a", script{}))[0]
+	if r.Outcome != result.Measured || len(r.Notes) > 0 {
+		t.Fatalf("%s %q, notes %q", r.Outcome, r.Message, r.Notes)
+	}
+	if len(r.Rounds) < minRounds || r.Disturbed != 0 {
+		t.Errorf("%d rounds, %d disturbed", len(r.Rounds), r.Disturbed)
+	}
+	want := cost * float64(wl.Iterations)
+	if m := median(r); math.Abs(m/want-1.001) > 0.002 {
+		t.Errorf("a hash takes %.0f ns, want about %.0f", m, want)
+	}
+	for _, x := range r.Rounds {
+		rel := x.NsPerOp / wl.Compressions() / x.ChainNs
+		if math.Abs(x.RelCost/rel-1) > 1e-9 || math.Abs(x.ChainNs/(chainIter/2)-1) > 0.02 || math.Abs(x.LanesNs/(lanesIter/4)-1) > 0.02 {
+			t.Errorf("round %+v does not add up", x)
+		}
+	}
+	if r.Toolchain != "t1" || r.TargetVersion != "v1" || r.Mode != "m1" || r.Yardstick != yardstick.ID() {
+		t.Errorf("record %+v", r)
+	}
+	if w.pins != 0 {
+		t.Error("the thread was left bound")
+	}
+	p := r.Plan
+	if slice := float64(p.SliceIterations) * cost; slice < 0.4e6 || slice > 2e6 || p.WarmUp != 2 {
+		t.Errorf("plan %+v: slices of %.0f ns", p, slice)
+	}
+}
+
+// A neighbour that is there half of the time does not move the figure.
+func TestNeighbour(t *testing.T) {
+	quiet := newWorld(2)
+	want := median(quiet.run(t, quiet.subject("a", script{}))[0])
+	w := newWorld(3)
+	w.busy = func(now time.Duration) bool { return now/(50*time.Millisecond)%2 == 0 }
+	r := w.run(t, w.subject("a", script{}))[0]
+	if m := median(r); math.Abs(m/want-1) > 0.003 {
+		t.Errorf("with a neighbour %.0f ns, without %.0f", m, want)
+	}
+	for _, x := range r.Rounds {
+		if x.CleanShare > 0.75 {
+			t.Errorf("clean share %.2f beside a neighbour of half the time", x.CleanShare)
+		}
+	}
+}
+
+// A neighbour that leaves no clean rounds makes no figure and no failure.
+func TestDisturbedThroughout(t *testing.T) {
+	w := newWorld(4)
+	w.busy = func(now time.Duration) bool { return now/(700*time.Microsecond)%4 != 0 }
+	r := w.run(t, w.subject("a", script{}))[0]
+	if r.Outcome != result.Measured {
+		t.Errorf("%s: %s", r.Outcome, r.Message)
+	}
+	if len(r.Rounds) >= result.MinRounds {
+		t.Errorf("%d usable rounds", len(r.Rounds))
+	}
+	if r.Disturbed == 0 {
+		t.Error("no round is said to be disturbed")
+	}
+}
+
+func TestSidesShareThePlan(t *testing.T) {
+	w := newWorld(5)
+	base, head := w.subject("a", script{}), w.subject("a", script{extra: 0.05})
+	base.Side = result.Base
+	runs := w.run(t, base, head)
+	if runs[0].Plan != runs[1].Plan {
+		t.Errorf("plans %+v and %+v", runs[0].Plan, runs[1].Plan)
+	}
+	if change := median(runs[1])/median(runs[0]) - 1; math.Abs(change-0.05) > 0.003 {
+		t.Errorf("5 %% more work reads %+.2f %%", 100*change)
+	}
+	if a, b := len(runs[0].Rounds), len(runs[1].Rounds); a != b {
+		t.Errorf("%d and %d rounds", a, b)
+	}
+}
+
+func TestGivenPlan(t *testing.T) {
+	plan := result.Plan{SliceIterations: 77, Slices: 33, WarmUp: 4, Yardstick: 500 * time.Microsecond}
+	w := newWorld(6)
+	s := w.subject("a", script{})
+	s.Plan = plan
+	if r := w.run(t, s)[0]; r.Plan != plan || len(r.Notes) > 0 {
+		t.Errorf("plan %+v, notes %q", r.Plan, r.Notes)
+	}
+	plan.SliceIterations = 5 // 45 us
+	w = newWorld(6)
+	s = w.subject("a", script{})
+	s.Plan = plan
+	r := w.run(t, s)[0]
+	if r.Plan.SliceIterations == 5 || len(r.Notes) != 1 || !strings.Contains(r.Notes[0], "new plan") {
+		t.Errorf("plan %+v, notes %q", r.Plan, r.Notes)
+	}
+}
+
+func TestWarmUpIsFound(t *testing.T) {
+	w := newWorld(7)
+	r := w.run(t, w.subject("jit", script{warm: 30}))[0]
+	if r.Plan.WarmUp != 50 {
+		t.Errorf("warm-up %d, want the step over 30", r.Plan.WarmUp)
+	}
+	if m := median(r); math.Abs(m/(cost*float64(wl.Iterations))-1) > 0.01 {
+		t.Errorf("a hash takes %.0f ns", m)
+	}
+}
+
+func TestStopsWhenEnough(t *testing.T) {
+	w := newWorld(8)
+	c := w.config(w.subject("a", script{}))
+	c.Budget = time.Minute
+	c.Enough = func(r []result.Round) bool { return len(r) >= 11 }
+	runs, err := Run(context.Background(), c)
+	if err != nil || len(runs[0].Rounds) != 11 {
+		t.Errorf("%d rounds, %v; want 11", len(runs[0].Rounds), err)
+	}
+	w = newWorld(8)
+	c = w.config(w.subject("a", script{}))
+	c.Budget = time.Minute
+	if runs, _ = Run(context.Background(), c); len(runs[0].Rounds) != maxRounds {
+		t.Errorf("%d rounds with a budget for more, want %d", len(runs[0].Rounds), maxRounds)
+	}
+}
+
+func TestModesAreKept(t *testing.T) {
+	w := newWorld(9)
+	r := w.run(t, w.subject("a", script{mode: func(p int) float64 { return 1 + 0.02*float64(p%2) }}))[0]
+	lo, hi := math.Inf(1), 0.0
+	for _, x := range r.Rounds {
+		lo, hi = min(lo, x.NsPerOp), max(hi, x.NsPerOp)
+	}
+	if math.Abs(hi/lo-1.02) > 0.005 {
+		t.Errorf("processes 2 %% apart read %.2f %% apart", 100*(hi/lo-1))
+	}
+}
+
+func TestMisbehaviour(t *testing.T) {
+	flip := func(k []byte) []byte { k[0] ^= 1; return k }
+	above := func(n int) func(probe.Request, int, []byte) []byte {
+		return func(r probe.Request, _ int, k []byte) []byte {
+			if r.Iterations > n {
+				return flip(k)
+			}
+			return k
+		}
+	}
+	var cached []byte
+	for _, c := range []struct {
+		name    string
+		s       script
+		outcome result.Outcome
+		says    string
+	}{
+		{"always a wrong key", script{key: above(0)}, result.WrongKey, "derived"},
+		{"wrong from the second iteration on", script{key: above(1)}, result.WrongKey, "2 iterations"},
+		{"wrong above a slice's iterations", script{key: above(3000)}, result.WrongKey, "4,000 iterations"},
+		{"wrong once in a while", script{key: func(r probe.Request, n int, k []byte) []byte {
+			if n == 40 {
+				return flip(k)
+			}
+			return k
+		}}, result.WrongKey, "cache"},
+		{"a cached key", script{key: func(_ probe.Request, n int, k []byte) []byte {
+			if cached == nil {
+				cached = k
+			}
+			return cached
+		}}, result.WrongKey, "derived"},
+		{"a zero-filled key", script{key: func(_ probe.Request, _ int, k []byte) []byte { return make([]byte, len(k)) }}, result.WrongKey, "0000"},
+		{"a time longer than it took", script{own: func(_ probe.Request, d time.Duration) time.Duration { return 2*d + time.Millisecond }}, result.Implausible, "was over after"},
+		{"a time of half of the work", script{own: func(_ probe.Request, d time.Duration) time.Duration { return d / 2 }}, result.Implausible, "whole derivation"},
+		{"long hashes cheaper", script{own: func(r probe.Request, d time.Duration) time.Duration {
+			if r.Iterations == wl.Iterations {
+				return d * 3 / 4
+			}
+			return d
+		}}, result.Implausible, "grow with the iterations"},
+		{"slow to answer", script{outside: time.Millisecond}, result.Implausible, "from request to answer"},
+		{"dies", script{err: func(_ probe.Request, n int) error {
+			if n > 60 {
+				return errors.New("no answer: exit status 3")
+			}
+			return nil
+		}}, result.Failed, "exit status 3"},
+		{"does not start", script{startErr: errors.New("no such program: ./p")}, result.Failed, "no such program"},
+		{"refuses the workload", script{err: func(r probe.Request, _ int) error { return &probe.Refusal{Message: "salt too short"} }}, result.Failed, "salt too short"},
+		{"a clock of 16 ms", script{own: func(_ probe.Request, d time.Duration) time.Duration {
+			return d.Truncate(16 * time.Millisecond)
+		}}, result.Failed, "too coarse"},
+		{"a clock of 1 ms", script{own: func(_ probe.Request, d time.Duration) time.Duration {
+			return d.Round(time.Millisecond)
+		}}, result.Failed, "too coarse"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(10)
+			runs := w.run(t, w.subject("bad", c.s), w.subject("good", script{}))
+			if r := runs[0]; r.Outcome != c.outcome || !strings.Contains(r.Message, c.says) || len(r.Rounds) > 0 {
+				t.Errorf("%s: %q, %d rounds; want %s: ...%s...", r.Outcome, r.Message, len(r.Rounds), c.outcome, c.says)
+			}
+			if r := runs[1]; r.Outcome != result.Measured || len(r.Rounds) < result.MinRounds {
+				t.Errorf("the good target beside it: %s, %d rounds", r.Outcome, len(r.Rounds))
+			}
+		})
+	}
+}
+
+func TestNotes(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		s    script
+		says string
+	}{
+		{"sleeps in its timed section", script{cpu: 0.3}, "waits"},
+		{"helper threads", script{cpu: 1.9}, "helper threads"},
+		{"refuses long passwords", script{err: func(r probe.Request, _ int) error {
+			if len(r.Password) > 72 {
+				return &probe.Refusal{Message: "too long"}
+			}
+			return nil
+		}}, "password of 4096 bytes"},
+		{"a full hash a little dearer", script{own: func(r probe.Request, d time.Duration) time.Duration {
+			if r.Iterations == wl.Iterations {
+				return d
+			}
+			return d * 85 / 100
+		}}, "one hash at full iterations"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(11)
+			r := w.run(t, w.subject("a", c.s))[0]
+			if r.Outcome != result.Measured || !strings.Contains(strings.Join(r.Notes, "\n"), c.says) {
+				t.Errorf("%s, notes %q; want %q", r.Outcome, r.Notes, c.says)
+			}
+		})
+	}
+}
+
+// A clock of 20 us gets longer slices, and its tick shows in the spread.
+func TestCoarseClock(t *testing.T) {
+	w := newWorld(12)
+	r := w.run(t, w.subject("a", script{own: func(_ probe.Request, d time.Duration) time.Duration {
+		return d.Round(20 * time.Microsecond)
+	}}))[0]
+	if r.Outcome != result.Measured {
+		t.Fatalf("%s: %s", r.Outcome, r.Message)
+	}
+	if slice := float64(r.Plan.SliceIterations) * cost; slice < 3.9e6 {
+		t.Errorf("slices of %.0f ns", slice)
+	}
+	if m := median(r); math.Abs(m/(cost*float64(wl.Iterations))-1) > 0.01 {
+		t.Errorf("a hash takes %.0f ns", m)
+	}
+}
+
+// sha1 and sha512 are checked by the standard library after the round.
+func TestOtherHashes(t *testing.T) {
+	for _, prf := range []workload.PRF{workload.SHA1, workload.SHA512} {
+		w := newWorld(13)
+		c := w.config(w.subject("good", script{}), w.subject("bad", script{key: func(r probe.Request, n int, k []byte) []byte {
+			if n == 60 {
+				k[3]++
+			}
+			return k
+		}}))
+		c.Workload.PRF = prf
+		runs, err := Run(context.Background(), c)
+		if err != nil || runs[0].Outcome != result.Measured || len(runs[0].Rounds) < result.MinRounds || runs[1].Outcome != result.WrongKey {
+			t.Errorf("%s: %v, %s and %s", prf, err, runs[0].Outcome, runs[1].Outcome)
+		}
+	}
+}
+
+func TestKeyLengths(t *testing.T) {
+	for _, n := range []int{1, 32, 33, 96, 160} {
+		w := newWorld(14)
+		c := w.config(w.subject("a", script{}))
+		c.Workload.KeyBytes = n
+		runs, err := Run(context.Background(), c)
+		if err != nil || runs[0].Outcome != result.Measured || len(runs[0].Rounds) < result.MinRounds {
+			t.Errorf("%d key bytes: %v, %s %s", n, err, runs[0].Outcome, runs[0].Message)
+		}
+	}
+}
+
+func TestInterrupted(t *testing.T) {
+	for _, after := range []int{0, 5, 300} {
+		w := newWorld(15)
+		ctx, cancel := context.WithCancel(context.Background())
+		asked := 0
+		runs, err := Run(ctx, w.config(w.subject("a", script{err: func(probe.Request, int) error {
+			if asked++; asked > after {
+				cancel()
+				return fmt.Errorf("killed")
+			}
+			return nil
+		}})))
+		cancel()
+		if !errors.Is(err, context.Canceled) || runs != nil {
+			t.Errorf("after %d requests: %v, %v", after, runs, err)
+		}
+		if w.pins != 0 {
+			t.Error("the thread was left bound")
+		}
+	}
+}
+
+func TestWithoutAffinity(t *testing.T) {
+	w := newWorld(16)
+	c := w.config(w.subject("a", script{}))
+	c.Pin = func() (func(), error) { return nil, errors.New("plan9 has no affinity") }
+	runs, err := Run(context.Background(), c)
+	if err != nil || len(runs[0].Notes) != 1 || !strings.Contains(runs[0].Notes[0], "not bound to one core") {
+		t.Errorf("%v, notes %q", err, runs[0].Notes)
+	}
+}
+
+func TestSteps(t *testing.T) {
+	for x, want := range map[float64]int{0.3: 1, 1: 1, 7.4: 6, 99.6: 80, 100: 100, 123: 100, 2449: 2000, 2500: 2500, 98765: 80000} {
+		if got := step(x); got != want {
+			t.Errorf("step(%v) = %d, want %d", x, got, want)
+		}
+	}
+	for n, want := range map[int]int{0: 2, 2: 2, 3: 5, 11: 20, 31: 50, 501: 1000} {
+		if got := stepUp(n); got != want {
+			t.Errorf("stepUp(%d) = %d, want %d", n, got, want)
+		}
+	}
+}
+
+func TestTick(t *testing.T) {
+	for _, c := range []struct {
+		own  []float64
+		want float64
+	}{
+		{[]float64{1000003, 1000040, 999983}, 0},
+		{[]float64{1e6, 2e6, 1e6}, 1e6},
+		{[]float64{16e6, 0, 32e6}, 16e6},
+		{[]float64{0, 0}, 0},
+		{[]float64{1005000, 1010000}, 5000},
+	} {
+		if got := tick(c.own); got != c.want {
+			t.Errorf("tick(%v) = %v, want %v", c.own, got, c.want)
+		}
+	}
+}

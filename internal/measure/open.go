@@ -1,0 +1,274 @@
+package measure
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
+)
+
+// A target's clock must tell 10 ms slices apart by 0.4 %.
+const coarsestTick = float64(longestSlice) / ticksPerSlice
+
+// Settling: the slices at the start that are not yet as fast as later ones
+// are warm-up.
+const (
+	settleWithin  = 1.02
+	settleWindow  = 5 // slices whose least is compared: one disturbed slice is not a warm-up
+	settleAtLeast = 40
+	settleAtMost  = 2000
+	settleTime    = 3 * time.Second
+)
+
+// full is one derivation at the workload's iterations.
+type full struct {
+	own     time.Duration
+	cpu     time.Duration // -1: unknown
+	readers [2]reading    // before and after it
+}
+
+// open checks a target's keys, finds how it is to be sampled, and derives
+// once at full iterations. The error is ctx's.
+func (r *run) open(ctx context.Context, s *subject) error {
+	defer r.progress(s, true)
+	iteration, err := r.check(ctx, s)
+	if err == nil && s.outcome == result.Measured {
+		err = r.settle(ctx, s, iteration)
+	}
+	if err != nil {
+		return s.broke(ctx, err)
+	}
+	return nil
+}
+
+// check asks for keys that are known, and returns what one iteration takes,
+// ns of all blocks.
+func (r *run) check(ctx context.Context, s *subject) (float64, error) {
+	p, err := s.Start(ctx)
+	if err != nil {
+		return 0, err
+	}
+	defer p.Kill()
+	s.hello = p.Hello()
+
+	const few = 3000
+	for _, n := range []int{1, 2, few} {
+		req := r.request(n)
+		r.salt(&req)
+		if _, _, err := r.derive(ctx, p, s, req, unknownIteration); err != nil {
+			return 0, refused(err, req)
+		}
+	}
+	for _, n := range []int{0, 64, 65, 4096} {
+		req := r.request(2)
+		r.salt(&req)
+		req.Password = []byte(strings.Repeat("p", n))
+		var no *probe.Refusal
+		_, _, err := r.derive(ctx, p, s, req, unknownIteration)
+		switch {
+		case errors.As(err, &no):
+			s.note("refuses a password of %d bytes: %s", n, no.Error())
+		case err != nil:
+			return 0, err
+		}
+	}
+
+	// How long one iteration takes, by derivations of a quarter of a slice
+	// or more.
+	iterations, iteration := few, 0.0
+	for {
+		least := math.Inf(1)
+		for range 3 {
+			req := r.request(iterations)
+			r.salt(&req)
+			_, wall, err := r.derive(ctx, p, s, req, unknownIteration)
+			if err != nil {
+				return 0, refused(err, req)
+			}
+			// by our clock: the target's may be too coarse to tell
+			least = min(least, float64(wall))
+		}
+		iteration = least / float64(iterations)
+		if least >= float64(idealSlice)/4 || iterations > 1<<24 {
+			break
+		}
+		iterations *= 4
+	}
+	if err := p.Close(); err != nil {
+		return 0, err
+	}
+	return iteration, nil
+}
+
+// refused words the refusal of a request that the workload needs.
+func refused(err error, req probe.Request) error {
+	var no *probe.Refusal
+	if errors.As(err, &no) {
+		return fmt.Errorf("refuses %s with %s iterations, a %d-byte salt and a %d-byte key: %w",
+			req.PRF, workload.Group(req.Iterations), len(req.Salt), req.KeyBytes, err)
+	}
+	return err
+}
+
+// derive asks once and checks the key and the time.
+func (r *run) derive(ctx context.Context, p Process, s *subject, req probe.Request, iteration float64) (own, wall time.Duration, err error) {
+	start := r.Clock()
+	a, err := p.Derive(ctx, req, limit(req, iteration))
+	wall = r.Clock() - start
+	if err != nil {
+		return 0, wall, err
+	}
+	if err := verify(req, a.Key); err != nil {
+		return 0, wall, err
+	}
+	s.seen = append(s.seen, float64(a.Elapsed))
+	// the coarsest clock in use; the rounds, once it is known, are stricter
+	return a.Elapsed, wall, plausible(a.Elapsed, wall, 20*time.Millisecond)
+}
+
+// settle runs a fresh process until its slices cost what later ones do,
+// makes the plan or takes the one that was given, and derives at full
+// iterations.
+func (r *run) settle(ctx context.Context, s *subject, iteration float64) error {
+	p, err := s.Start(ctx)
+	if err != nil {
+		return err
+	}
+	defer p.Kill()
+
+	s.plan = s.Plan
+	if s.plan.SliceIterations > 0 {
+		if got := time.Duration(iteration * float64(s.plan.SliceIterations)); got < keptSliceMin || got > keptSliceMax {
+			s.note("the baseline's plan would put slices at %s here, outside %s to %s: a new plan, not comparable with the old one", dur(float64(got)), dur(float64(keptSliceMin)), dur(float64(keptSliceMax)))
+			s.plan = result.Plan{}
+		}
+	}
+	given := s.plan.SliceIterations > 0
+	if !given {
+		s.plan = r.gauge.plan(iteration, 0, 0, r.Workload)
+	}
+
+	own, err := r.settling(ctx, p, s, iteration, given)
+	if err != nil {
+		return err
+	}
+	s.tick = tick(s.seen)
+	now := stats.Quantile(own[len(own)/2:], costQuantile) / float64(s.plan.SliceIterations)
+	if s.tick > coarsestTick || now <= 0 {
+		return fmt.Errorf("its clock ticks every %s, too coarse for slices of at most %s: time with a monotonic clock that tells microseconds or better",
+			dur(max(s.tick, float64(time.Millisecond))), dur(float64(longestSlice)))
+	}
+	if !given {
+		n, settled := warmUp(own)
+		if !settled {
+			s.note("did not settle within %d slices: each round drops its first %d", len(own), n)
+		}
+		s.plan = r.gauge.plan(iteration, s.tick, n, r.Workload)
+	}
+	s.slice = now * float64(s.plan.SliceIterations)
+	return r.full(ctx, p, s)
+}
+
+// settling derives one slice after the other, ns by the target's clock: until
+// they settle, or where a plan is given, past its warm-up.
+func (r *run) settling(ctx context.Context, p Process, s *subject, iteration float64, given bool) ([]float64, error) {
+	var own []float64
+	plan := s.plan
+	req := r.request(plan.SliceIterations)
+	start := r.Clock()
+	for {
+		r.salt(&req)
+		took, _, err := r.derive(ctx, p, s, req, iteration/float64(r.Workload.Blocks()))
+		if err != nil {
+			return nil, err
+		}
+		own = append(own, float64(took))
+		n := len(own)
+		switch {
+		case n < settleAtLeast:
+		case given:
+			if n >= plan.WarmUp+settleAtLeast {
+				return own, nil
+			}
+		case n >= settleAtMost || r.Clock()-start > settleTime:
+			return own, nil
+		case n%settleAtLeast == 0:
+			if _, settled := warmUp(own); settled {
+				return own, nil
+			}
+		}
+	}
+}
+
+// warmUp is how many slices pass until the cost stays within 2 % of what the
+// second half costs; settled is false where it takes more than the first
+// half. At least two are always dropped: caches and the clock.
+func warmUp(own []float64) (n int, settled bool) {
+	half := len(own) / 2
+	bound := settleWithin * stats.Quantile(own[half:], costQuantile)
+	for i := half - 1; i >= 0; i-- {
+		if slices.Min(own[max(0, i+1-settleWindow):i+1]) > bound {
+			return max(2, i+1), i < half-settleWindow
+		}
+	}
+	return 2, true
+}
+
+// tick is the resolution of the clock that the times come from, ns: their
+// greatest common divisor, 0 where it is under a microsecond.
+func tick(own []float64) float64 {
+	var g int64
+	for _, x := range own {
+		for a := int64(x); a != 0; {
+			g, a = a, g%a
+		}
+	}
+	if g < int64(time.Microsecond) {
+		return 0
+	}
+	return float64(g)
+}
+
+// One derivation at full iterations is tried again when it is off, in case
+// it was disturbed; long ones are not.
+const (
+	fullTries   = 3
+	fullRetries = 3 * time.Second // no further try after this
+	fullNear    = 0.10
+)
+
+func (r *run) full(ctx context.Context, p Process, s *subject) error {
+	iteration := s.slice / float64(s.plan.SliceIterations)
+	expected := iteration * float64(r.Workload.Iterations)
+	r.gauge.set(s.plan, r.Workload)
+	start := r.Clock()
+	for try := 0; try < fullTries; try++ {
+		req := r.request(r.Workload.Iterations)
+		r.salt(&req)
+		f := full{cpu: -1}
+		f.readers[0] = r.gauge.read(nil)
+		before, known := p.CPU()
+		own, _, err := r.derive(ctx, p, s, req, iteration/float64(r.Workload.Blocks()))
+		if err != nil {
+			return refused(err, req)
+		}
+		if after, ok := p.CPU(); ok && known {
+			f.cpu = after - before
+		}
+		f.own = own
+		f.readers[1] = r.gauge.read(nil)
+		s.full = append(s.full, f)
+		if math.Abs(float64(own)/expected-1) <= fullNear || r.Clock()-start > fullRetries {
+			break
+		}
+	}
+	return p.Close()
+}

@@ -1,0 +1,236 @@
+package measure
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/yardstick"
+)
+
+// slice is one timed derivation, ns: by the probe's clock, by ours around
+// the exchange, and the child's processor time from this slice to the next
+// (-1: unknown).
+type slice struct{ own, wall, cpu float64 }
+
+// trace is one round as it was observed: slices[i] between readings[i] and
+// readings[i+1].
+type trace struct {
+	slices   []slice
+	readings []reading
+}
+
+// keyError is a key that is not the one asked for.
+type keyError struct {
+	request   probe.Request
+	got, want []byte
+}
+
+func (e *keyError) Error() string {
+	show := func(k []byte) string {
+		if len(k) > 8 {
+			return fmt.Sprintf("%x... (%d bytes)", k[:8], len(k))
+		}
+		return fmt.Sprintf("%x", k)
+	}
+	return fmt.Sprintf("derived %s where %s is right (%s, %s iterations, %d-byte password): the function, its parameters or a cache are wrong",
+		show(e.got), show(e.want), e.request.PRF, workload.Group(e.request.Iterations), len(e.request.Password))
+}
+
+// timeError is a reported time that cannot be true.
+type timeError struct{ msg string }
+
+func (e *timeError) Error() string { return e.msg }
+
+// plausible holds a probe's own time against the time that passed here: no
+// disturbance makes the inner one longer, but its clock's tick may.
+func plausible(own, wall, tick time.Duration) error {
+	if own > wall+wall/20+tick+100*time.Microsecond {
+		return &timeError{fmt.Sprintf("reports %s for a derivation that was over after %s: it must time the derivation alone, in nanoseconds, with a monotonic clock", dur(float64(own)), dur(float64(wall)))}
+	}
+	return nil
+}
+
+// limit is how long one answer may take: 10 s, or ten times what its
+// iterations should, by what one iteration and block is known to take.
+func limit(r probe.Request, iteration float64) time.Duration {
+	blocks := workload.Params{PRF: r.PRF, KeyBytes: r.KeyBytes}.Blocks()
+	return max(10*time.Second, time.Duration(10*iteration*float64(r.Iterations*blocks)))
+}
+
+// unknownIteration is assumed for an implementation that was not timed yet,
+// ns: ten times Go's library.
+const unknownIteration = 2000
+
+// round runs one fresh process through the plan. The error is ctx's.
+func (r *run) round(ctx context.Context, s *subject) error {
+	p, err := s.Start(ctx)
+	if err != nil {
+		return s.broke(ctx, err)
+	}
+	defer p.Kill()
+	t, err := r.trace(ctx, p, s)
+	if err != nil {
+		return s.broke(ctx, err)
+	}
+	if err := p.Close(); err != nil {
+		return s.broke(ctx, err)
+	}
+	s.traces = append(s.traces, t)
+	return nil
+}
+
+func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
+	r.gauge.set(s.plan, r.Workload)
+	inline := r.gauge.checks(r.Workload)
+	n := s.plan.Slices
+	t := trace{slices: make([]slice, 0, n), readings: make([]reading, 0, n+1)}
+	var later []pending
+	if !inline {
+		later = make([]pending, 0, n)
+	}
+	req := r.request(s.plan.SliceIterations)
+	most := limit(req, s.slice/float64(req.Iterations*r.Workload.Blocks()))
+	for range s.plan.WarmUp {
+		r.salt(&req)
+		if _, err := p.Derive(ctx, req, most); err != nil {
+			return t, err
+		}
+	}
+
+	key := yardstick.NewKey(req.Password)
+	var c check
+	r.salt(&req)
+	t.readings = append(t.readings, r.gauge.read(nil))
+	before, known := p.CPU()
+	for i := range n {
+		if i > 0 {
+			r.salt(&req)
+		}
+		if inline {
+			// made here, so that only a few hundred ns stand between the
+			// reading and the slice
+			c.reset(&key, req.Salt, r.Workload, req.Iterations)
+		}
+		start := r.Clock()
+		a, err := p.Derive(ctx, req, most)
+		wall := r.Clock() - start
+		if err != nil {
+			return t, err
+		}
+		if err := plausible(a.Elapsed, wall, time.Duration(s.tick)); err != nil {
+			return t, err
+		}
+		sl := slice{own: float64(a.Elapsed), wall: float64(wall), cpu: -1}
+		if s.tick > 0 {
+			// The coarse clock's tick is spread evenly, so that the spread of
+			// the rounds shows what the clock hides.
+			sl.own += (r.Rand.Float64() - 0.5) * s.tick
+		}
+		if inline {
+			t.readings = append(t.readings, r.gauge.read(&c))
+			if want := c.key(req.KeyBytes); !bytes.Equal(a.Key, want) {
+				return t, &keyError{req, bytes.Clone(a.Key), bytes.Clone(want)}
+			}
+		} else {
+			later = append(later, pending{bytes.Clone(req.Salt), bytes.Clone(a.Key)})
+			t.readings = append(t.readings, r.gauge.read(nil))
+		}
+		if known {
+			now, ok := p.CPU()
+			if ok {
+				sl.cpu = float64(now - before)
+			}
+			before, known = now, ok
+		}
+		t.slices = append(t.slices, sl)
+	}
+	for _, l := range later {
+		req.Salt = l.salt
+		if err := verify(req, l.key); err != nil {
+			return t, err
+		}
+	}
+	return t, nil
+}
+
+// pending is a key that is checked after the round.
+type pending struct{ salt, key []byte }
+
+// verify derives the request with the standard library.
+func verify(r probe.Request, got []byte) error {
+	want, err := workload.Key(r.PRF, string(r.Password), r.Salt, r.Iterations, r.KeyBytes)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(got, want) {
+		return &keyError{r, bytes.Clone(got), want}
+	}
+	return nil
+}
+
+func (r *run) request(iterations int) probe.Request {
+	return probe.Request{PRF: r.Workload.PRF, Iterations: iterations, KeyBytes: r.Workload.KeyBytes,
+		Password: []byte(workload.Password), Salt: make([]byte, r.Workload.SaltBytes)}
+}
+
+// salt draws a new salt into the request: a cache is useless.
+func (r *run) salt(req *probe.Request) {
+	for i := range req.Salt {
+		req.Salt[i] = byte(r.Rand.Uint32())
+	}
+}
+
+// clean lists the slices whose yardsticks on both sides were undisturbed.
+func (t trace) clean(l limits) []int {
+	var c []int
+	for i := range t.slices {
+		if l.admit(t.readings[i]) && l.admit(t.readings[i+1]) {
+			c = append(c, i)
+		}
+	}
+	return c
+}
+
+// costQuantile of the clean slices is a round's cost.
+const costQuantile = 0.25
+
+// round prices a trace; the Round has Clean 0 where nothing was clean.
+func (t trace) round(l limits, p result.Plan, w workload.Params) result.Round {
+	clean := t.clean(l)
+	if len(clean) == 0 {
+		return result.Round{}
+	}
+	var own, chain, lanes []float64
+	for _, i := range clean {
+		own = append(own, t.slices[i].own)
+		chain = append(chain, t.readings[i].chain, t.readings[i+1].chain)
+		lanes = append(lanes, t.readings[i].lanes, t.readings[i+1].lanes)
+	}
+	cost := stats.Quantile(own, costQuantile) / float64(p.SliceIterations) // ns an iteration, all blocks
+	chainNs := stats.Quantile(chain, costQuantile)
+	return result.Round{
+		Clean:      len(clean),
+		NsPerOp:    cost * float64(w.Iterations),
+		RelCost:    cost / float64(2*w.Blocks()) / chainNs,
+		ChainNs:    chainNs,
+		LanesNs:    stats.Quantile(lanes, costQuantile),
+		CleanShare: float64(len(clean)) / float64(len(t.slices)),
+	}
+}
+
+// usable prices the subject's rounds and keeps those that are evidence.
+func usable(s *subject, l limits, w workload.Params) []result.Round {
+	var rounds []result.Round
+	for _, t := range s.traces {
+		if r := t.round(l, s.plan, w); r.Usable() {
+			rounds = append(rounds, r)
+		}
+	}
+	return rounds
+}
