@@ -1,0 +1,118 @@
+// Package target is the kinds of target: what a specification such as
+// "r=probe:./r --fast" means, and the command that runs it. It also holds the
+// built-in Go probe.
+package target
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
+)
+
+// The kinds of target.
+const (
+	Go    = "go"    // the built-in probe; Rest is "" or XCrypto
+	Probe = "probe" // any program that speaks the probe protocol; Rest is its command
+)
+
+// XCrypto is the Rest of a Go target for golang.org/x/crypto instead of the
+// standard library.
+const XCrypto = "x-crypto"
+
+const kinds = "go, go:x-crypto or probe:COMMAND"
+
+// Spec says what is measured: "NAME=KIND" or "NAME=KIND:REST".
+type Spec struct {
+	Name string // see ValidName
+	Kind string // Go or Probe
+	Rest string // what follows the kind's colon; empty where there is none
+}
+
+// ParseSpec reads a specification. The error says what to write instead.
+func ParseSpec(s string) (Spec, error) {
+	name, kind, ok := strings.Cut(s, "=")
+	if !ok {
+		return Spec{}, fmt.Errorf("target %q has no name: write NAME=KIND, where KIND is %s", s, kinds)
+	}
+	if err := ValidName(name); err != nil {
+		return Spec{}, err
+	}
+	kind, rest, colon := strings.Cut(kind, ":")
+	spec := Spec{name, kind, rest}
+	switch kind {
+	case Go:
+		if rest != XCrypto && (rest != "" || colon) {
+			return Spec{}, fmt.Errorf("target %s: unknown go:%s: write go or go:%s", name, rest, XCrypto)
+		}
+	case Probe:
+		if _, err := split(rest); err != nil {
+			return Spec{}, fmt.Errorf("target %s: command %q: %w", name, rest, err)
+		}
+	case "go-bench", "time":
+		return Spec{}, fmt.Errorf("target %s: the kind %s is not supported by this version: use %s", name, kind, kinds)
+	default:
+		return Spec{}, fmt.Errorf("target %s: unknown kind %q: use %s", name, kind, kinds)
+	}
+	return spec, nil
+}
+
+// String is the specification as ParseSpec reads it.
+func (s Spec) String() string {
+	if s.Rest == "" {
+		return s.Name + "=" + s.Kind
+	}
+	return s.Name + "=" + s.Kind + ":" + s.Rest
+}
+
+var (
+	nameForm  = regexp.MustCompile(`^[a-z0-9][a-z0-9._+-]{0,63}$`)
+	procsForm = regexp.MustCompile(`-[0-9]+$`)
+)
+
+// ValidName says what is wrong with the name of a target.
+func ValidName(name string) error {
+	if !nameForm.MatchString(name) {
+		return fmt.Errorf("target name %q: use 1 to 64 of a-z 0-9 . _ + -, a letter or digit first", name)
+	}
+	if procs := procsForm.FindString(name); procs != "" {
+		return fmt.Errorf("target name %q: benchmark tools would read its end as GOMAXPROCS: write %s_%s", name, strings.TrimSuffix(name, procs), procs[1:])
+	}
+	return nil
+}
+
+// Env is what a target runs in.
+type Env struct {
+	Self    string    // absolute path of the program that has the built-in probe
+	Dir     string    // the side's tree
+	Environ []string  // "NAME=VALUE"; passed through Environ
+	Debug   io.Writer // see probe.Command
+}
+
+// Command is the program that a target is, ready to start. A relative
+// program is looked for in e.Dir.
+func (s Spec) Command(e Env) (probe.Command, error) {
+	c := probe.Command{Dir: e.Dir, Env: Environ(e.Environ), Debug: e.Debug}
+	switch s.Kind {
+	case Go:
+		if !filepath.IsAbs(e.Self) {
+			return probe.Command{}, fmt.Errorf("target %s: the built-in probe needs the absolute path of this program, not %q", s.Name, e.Self)
+		}
+		c.Args = []string{e.Self, "probe"}
+		if s.Rest == XCrypto {
+			c.Args = append(c.Args, "--x-crypto")
+		}
+	case Probe:
+		args, err := split(s.Rest)
+		if err != nil {
+			return probe.Command{}, fmt.Errorf("target %s: command %q: %w", s.Name, s.Rest, err)
+		}
+		c.Args = args
+	default:
+		return probe.Command{}, fmt.Errorf("target %s: unknown kind %q: use %s", s.Name, s.Kind, kinds)
+	}
+	return c, nil
+}
