@@ -1,0 +1,116 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/measure"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/target"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
+)
+
+// estimator prints the standard deviation, over windows of one process
+// each, of three estimators of the same slices.
+func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
+	windows := fs.Int("windows", 15, "how many, 8 to 40")
+	length := fs.Duration("window", 4*time.Second, "length of one")
+	seed := fs.Uint64("seed", 1, "of the load")
+	busy := fs.Bool("load", true, "keep every core busy in bursts meanwhile")
+	dump := fs.String("dump", "", "file for the raw slices, as JSON")
+	fs.Parse(args)
+
+	self, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	if *busy {
+		cmd := exec.CommandContext(ctx, self, "load", "-seed", fmt.Sprint(*seed), "-for", (time.Duration(*windows+5) * 2 * *length).String())
+		if err := cmd.Start(); err != nil {
+			return err
+		}
+		defer cmd.Wait()
+		defer cmd.Process.Kill()
+	}
+	spec := target.Spec{Name: "go", Kind: "probe", Rest: "'" + self + "' probe"}
+	command, err := spec.Command(target.Env{Self: self, Environ: target.Environ(os.Environ())})
+	if err != nil {
+		return err
+	}
+	subject := measure.Subject{Name: "go", Side: result.Head, Start: func(ctx context.Context) (measure.Process, error) {
+		c, err := command.Start(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
+	}}
+	// slices of about a millisecond, as many as fill a window
+	const cycle = 1500 * time.Microsecond
+	subject.Plan = result.Plan{SliceIterations: 2500, Slices: int(*length / cycle), WarmUp: 10, Yardstick: 450 * time.Microsecond}
+
+	var raw measure.Raw
+	start := time.Now()
+	_, err = measure.Run(ctx, measure.Config{
+		Workload: workload.Reference(), Subjects: []measure.Subject{subject},
+		Budget:  time.Duration(*windows) * *length,
+		Enough:  func([]result.Round) bool { return false },
+		Clock:   func() time.Duration { return time.Since(start) },
+		Kernels: measure.RealKernels(), Rand: rand.New(rand.NewPCG(*seed, 2)), Pin: measure.PinThread,
+		Raw: func(r measure.Raw) { raw = r },
+	})
+	if err != nil {
+		return err
+	}
+	if *dump != "" {
+		data, err := json.Marshal(raw)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(*dump, data, 0o666); err != nil {
+			return err
+		}
+	}
+
+	var median, plain, clean, share []float64
+	for _, r := range raw.Rounds {
+		median = append(median, stats.Median(r.Slices))
+		plain = append(plain, stats.Quantile(r.Slices, 0.25))
+		share = append(share, float64(len(r.Clean))/float64(len(r.Slices)))
+		var c []float64
+		for _, i := range r.Clean {
+			c = append(c, r.Slices[i])
+		}
+		if len(c) >= result.MinCleanSlices && share[len(share)-1] >= result.MinCleanShare {
+			clean = append(clean, stats.Quantile(c, 0.25))
+		}
+	}
+	fmt.Printf("%d windows of %d slices, %.1f s in all, clean share %.2f (median)\n", len(raw.Rounds), raw.Plan.Slices, time.Since(start).Seconds(), stats.Median(share))
+	fmt.Println("estimator                        windows  sd between windows")
+	for _, e := range []struct {
+		name string
+		v    []float64
+	}{{"median of all slices", median}, {"25th percentile of all slices", plain}, {"25th percentile of clean slices", clean}} {
+		fmt.Printf("%-32s %7d  %.2f %%\n", e.name, len(e.v), 100*deviation(e.v))
+	}
+	return nil
+}
+
+// deviation is the standard deviation over the mean.
+func deviation(v []float64) float64 {
+	var mean, sum float64
+	for _, x := range v {
+		mean += x / float64(len(v))
+	}
+	for _, x := range v {
+		sum += (x - mean) * (x - mean)
+	}
+	return math.Sqrt(sum/float64(len(v)-1)) / mean
+}

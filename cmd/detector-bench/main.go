@@ -1,0 +1,39 @@
+// Command detector-bench measures the gate itself: what its figures spread
+// by, and whether it finds a drift of known size under load. It is a tool of
+// this repository and no part of the product.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+const usage = `usage: detector-bench COMMAND [FLAGS]
+
+  estimator   spread of a round's cost for three estimators
+  drift       verdicts of pbkdf2-gate on probes of known drift
+  probe       be a probe that does some per cent more work than it is asked for
+  load        keep every core busy in bursts
+
+COMMAND -h lists its flags.`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	commands := map[string]func(context.Context, *flag.FlagSet, []string) error{
+		"estimator": estimator, "drift": drift, "probe": extraProbe, "load": load,
+	}
+	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
+		fmt.Fprintln(os.Stderr, usage)
+		os.Exit(2)
+	}
+	fs := flag.NewFlagSet("detector-bench "+os.Args[1], flag.ExitOnError)
+	if err := commands[os.Args[1]](ctx, fs, os.Args[2:]); err != nil {
+		fmt.Fprintf(os.Stderr, "detector-bench: %v\n", err)
+		os.Exit(1)
+	}
+}

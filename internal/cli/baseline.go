@@ -1,0 +1,261 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
+)
+
+var baselineUpdate = subcommand{
+	name:     "baseline update",
+	synopsis: "--release NAME FILES...",
+	summary:  "record result files as a release's baseline",
+	help: `Runs of one platform and target stand side by side as replicas and replace what
+the release had of them. Failed, unverified, emulated and disturbed measurements
+are left out, and said.`,
+	settings: []string{"release", "baselines"},
+	run: func(c *Command, ctx context.Context, in *invocation) error {
+		if in.policy.Release == "" {
+			return usageError("baseline update: no release given: add --release v1.2.0")
+		}
+		if err := result.ValidRelease(in.policy.Release); err != nil {
+			return usageError("--release: %w", err)
+		}
+		runs, err := c.readResults(in.args)
+		if err != nil {
+			return err
+		}
+		rep, err := baseline.Update(c.path(in.policy.Baselines), in.policy.Release, runs,
+			baseline.Options{Unverified: in.unverified, Emulated: in.emulated, Disturbed: in.disturbed})
+		c.sayChanges(rep, "records", in.policy.Release)
+		if err != nil {
+			return err
+		}
+		if len(rep.Files) == 0 {
+			return &exitError{exitTroubled, fmt.Errorf("baseline update: nothing was recorded")}
+		}
+		return nil
+	},
+}
+
+var baselinePrune = subcommand{
+	name:     "baseline prune",
+	summary:  "drop old releases from the baselines",
+	settings: []string{"baselines"},
+	run: func(c *Command, ctx context.Context, in *invocation) error {
+		if err := in.noArgs(); err != nil {
+			return err
+		}
+		if in.keep < 1 {
+			return usageError("--keep %d: keep at least 1 release", in.keep)
+		}
+		rep, err := baseline.Prune(c.path(in.policy.Baselines), in.keep, in.policy.BaselineThreshold)
+		c.sayChanges(rep, "drops", "")
+		return err
+	},
+}
+
+// sayChanges tells what an update or a pruning did.
+func (c *Command) sayChanges(rep baseline.Report, verb, release string) {
+	for _, f := range rep.Files {
+		var what []string
+		for _, r := range f.Runs {
+			s := r.Target
+			if release == "" {
+				s += " " + r.Release
+			}
+			what = append(what, fmt.Sprintf("%s (%s)", s, hashTime(medianOf(r))))
+		}
+		switch f.State {
+		case baseline.Written:
+			fmt.Fprintf(c.Stdout, "%s %s %s\n", f.Path, verb, strings.Join(what, ", "))
+		default:
+			fmt.Fprintf(c.Stdout, "%s %s\n", f.Path, f.State)
+		}
+	}
+	for _, l := range rep.LeftOut {
+		fmt.Fprintf(c.Stderr, "left out: %s of run %s: %s\n", l.Run.Target, l.Run.ID, l.Reason)
+	}
+	if len(rep.Files) == 0 && len(rep.LeftOut) == 0 {
+		fmt.Fprintln(c.Stdout, "nothing to do")
+	}
+}
+
+var baselineList = subcommand{
+	name:     "baseline list",
+	summary:  "list the platforms and targets that have a baseline",
+	help:     "--format json is for scripts: times in ns.",
+	settings: []string{"baselines", "format"},
+	run: func(c *Command, ctx context.Context, in *invocation) error {
+		if err := in.noArgs(); err != nil {
+			return err
+		}
+		store, err := baseline.Open(c.path(in.policy.Baselines))
+		if err != nil {
+			return err
+		}
+		entries, err := store.List()
+		if err != nil {
+			return err
+		}
+		var rows []listRow
+		for _, e := range entries {
+			rows = append(rows, listRow{e.Platform.GOOS, e.Platform.GOARCH, e.Platform.CPUID, e.CPU, e.Target, workloadOf(e.Workload), e.Latest, e.Date, e.Releases, e.Replicas, e.NsPerOp})
+		}
+		switch in.policy.Format {
+		case "json":
+			return writeJSON(c.Stdout, rows)
+		case "text":
+		default:
+			return usageError("baseline list: --format %s is not for this: use text or json", in.policy.Format)
+		}
+		if len(rows) == 0 {
+			fmt.Fprintf(c.Stdout, "%s holds no baselines: record one with `pbkdf2-gate measure --out result.txt` and `pbkdf2-gate baseline update --release NAME result.txt`\n", in.policy.Baselines)
+			return nil
+		}
+		w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "platform\tcpu\ttarget\tworkload\trelease\tdate\treplicas\tone hash\treleases")
+		for _, r := range rows {
+			fmt.Fprintf(w, "%s/%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\n", r.GOOS, r.GOARCH, r.CPU, r.Target, r.Workload.short(), r.Release, r.Date.Format(time.DateOnly), r.Replicas, hashTime(r.NsPerHash), r.Releases)
+		}
+		return w.Flush()
+	},
+}
+
+var baselineShow = subcommand{
+	name:     "baseline show",
+	synopsis: "[CPU-ID]",
+	summary:  "show the releases recorded for this machine's platform, or for CPU-ID",
+	help:     "--format json is for scripts: times in ns.",
+	settings: []string{"baselines", "format"},
+	run: func(c *Command, ctx context.Context, in *invocation) error {
+		if len(in.args) > 1 {
+			return usageError("baseline show: one CPU-ID at most, got %d words", len(in.args))
+		}
+		store, err := baseline.Open(c.path(in.policy.Baselines))
+		if err != nil {
+			return err
+		}
+		files, err := store.All()
+		if err != nil {
+			return err
+		}
+		want := func(p host.Platform) bool { return p == c.Host().Platform() }
+		name := "this machine (" + c.Host().CPUID + ")"
+		if len(in.args) == 1 {
+			name = in.args[0]
+			want = func(p host.Platform) bool { return p.CPUID == name }
+		}
+		var rows []showRow
+		for _, f := range files {
+			if want(f.Platform) {
+				rows = append(rows, showRows(f)...)
+			}
+		}
+		switch in.policy.Format {
+		case "json":
+			return writeJSON(c.Stdout, rows)
+		case "text":
+		default:
+			return usageError("baseline show: --format %s is not for this: use text or json", in.policy.Format)
+		}
+		if len(rows) == 0 {
+			return usageError("%s has no baselines in %s: `pbkdf2-gate baseline list` lists what there is", name, in.policy.Baselines)
+		}
+		w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
+		fmt.Fprintln(w, "target\tworkload\trelease\tdate\tone hash\tof the chain\trounds\ttoolchain\trun")
+		for _, r := range rows {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.3f\t%d\t%s\t%s\n", r.Target, r.Workload.short(), r.Release, r.Date.Format(time.DateOnly), hashTime(r.NsPerHash), r.RelativeCost, r.Rounds, r.Toolchain, r.Run)
+		}
+		return w.Flush()
+	},
+}
+
+type listRow struct {
+	GOOS      string       `json:"goos"`
+	GOARCH    string       `json:"goarch"`
+	CPUID     string       `json:"cpu_id"`
+	CPU       string       `json:"cpu"`
+	Target    string       `json:"target"`
+	Workload  workloadText `json:"workload"`
+	Release   string       `json:"release"`
+	Date      time.Time    `json:"date"`
+	Releases  int          `json:"releases"`
+	Replicas  int          `json:"replicas"`
+	NsPerHash float64      `json:"ns_per_hash"`
+}
+
+type showRow struct {
+	Target       string       `json:"target"`
+	Workload     workloadText `json:"workload"`
+	Release      string       `json:"release"`
+	Date         time.Time    `json:"date"`
+	Commit       string       `json:"commit"`
+	Run          string       `json:"run"`
+	Toolchain    string       `json:"toolchain"`
+	Rounds       int          `json:"rounds"`
+	NsPerHash    float64      `json:"ns_per_hash"`
+	RelativeCost float64      `json:"relative_cost"`
+}
+
+func showRows(f baseline.File) []showRow {
+	var rows []showRow
+	for _, r := range f.Runs {
+		var rel []float64
+		for _, x := range r.Rounds {
+			rel = append(rel, x.RelCost)
+		}
+		rows = append(rows, showRow{r.Target, workloadOf(r.Workload), r.Release, r.Date, r.Commit, r.ID, r.Toolchain, len(r.Rounds), medianOf(r), stats.Median(rel)})
+	}
+	return rows
+}
+
+type workloadText struct {
+	PRF        workload.PRF `json:"prf"`
+	Iterations int          `json:"iterations"`
+	SaltBytes  int          `json:"salt_bytes"`
+	KeyBytes   int          `json:"key_bytes"`
+}
+
+func workloadOf(w workload.Params) workloadText {
+	return workloadText{w.PRF, w.Iterations, w.SaltBytes, w.KeyBytes}
+}
+
+func (w workloadText) short() string {
+	return fmt.Sprintf("%s x %s, salt %d, key %d", w.PRF, workload.Group(w.Iterations), w.SaltBytes, w.KeyBytes)
+}
+
+func writeJSON(w io.Writer, v any) error {
+	e := json.NewEncoder(w)
+	e.SetIndent("", "  ")
+	return e.Encode(v)
+}
+
+func medianOf(r result.Run) float64 {
+	var v []float64
+	for _, x := range r.Rounds {
+		v = append(v, x.NsPerOp)
+	}
+	return stats.Median(v)
+}
+
+// hashTime writes ns to four digits: 154.3ms.
+func hashTime(ns float64) string {
+	d := time.Duration(ns)
+	for unit := time.Hour; unit > 1; unit /= 10 {
+		if d >= 1000*unit {
+			return d.Round(unit).String()
+		}
+	}
+	return d.String()
+}

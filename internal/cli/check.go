@@ -1,0 +1,143 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/report"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/verdict"
+)
+
+var check = subcommand{
+	name:     "check",
+	summary:  "measure this machine, compare with the baselines, print the report",
+	help:     "The exit code says whether a verdict fails. --out also writes the result file.",
+	settings: append([]string{"target", "threshold", "baseline-threshold", "budget", "baselines", "fail-on", "leg", "format", "out"}, workloadSettings...),
+	run: func(c *Command, ctx context.Context, in *invocation) error {
+		if err := in.noArgs(); err != nil {
+			return err
+		}
+		specs, err := targets(in.policy)
+		if err != nil {
+			return err
+		}
+		h := c.Host()
+		stored, err := c.baselines(in.policy, h)
+		if err != nil {
+			return err
+		}
+		runs, err := c.measure(ctx, in.policy, specs, h, stored.plan)
+		if err != nil {
+			return err
+		}
+		// The report decides from what a file can carry: here too.
+		data, err := result.Encode(runs)
+		if err != nil {
+			return err
+		}
+		if runs, err = result.Read(bytes.NewReader(data), "this measurement"); err != nil {
+			return err
+		}
+		if in.policy.Out != "" {
+			if err := c.writeResult(in.policy.Out, runs); err != nil {
+				return err
+			}
+		}
+		var names []string
+		for _, s := range specs {
+			names = append(names, s.Name)
+		}
+		return c.decide(in.policy, runs, names, nil)
+	},
+}
+
+// decide judges the runs, prints the report and returns its exit code as
+// the error. names are the targets that every leg must have.
+func (c *Command) decide(p policy.Policy, runs []result.Run, names, notices []string) error {
+	cases, more, err := c.cases(p, runs, names)
+	if err != nil {
+		return err
+	}
+	targets := verdict.Judge(p, cases)
+	exit := verdict.Exit(targets)
+	workload := p.Workload
+	if len(runs) > 0 {
+		workload = runs[0].Workload
+	}
+	r := report.New(report.Input{
+		ToolVersion: toolVersion(), Targets: targets, Overall: verdict.Overall(targets), Exit: exit,
+		Threshold: p.Threshold, BaselineThreshold: p.BaselineThreshold,
+		Workload: workload, Notices: append(notices, more...),
+	})
+	if err := report.Formats[p.Format](c.Stdout, r); err != nil {
+		return fmt.Errorf("write the report: %w", err)
+	}
+	if exit != exitOK {
+		return &exitError{code: exit}
+	}
+	return nil
+}
+
+// cases brings the runs together by leg and target. Legs that were expected
+// or measured stand in that order, and in each the targets in names first.
+func (c *Command) cases(p policy.Policy, runs []result.Run, names []string) (cases []verdict.Case, notices []string, err error) {
+	type key struct{ leg, target, side string }
+	at := map[key]*result.Run{}
+	var legs []string
+	targets := map[string][]string{} // by leg
+	add := func(list []string, s string) []string {
+		for _, x := range list {
+			if x == s {
+				return list
+			}
+		}
+		return append(list, s)
+	}
+	for _, l := range p.Expect {
+		legs = add(legs, l)
+	}
+	for i := range runs {
+		r := &runs[i]
+		leg := legName(r)
+		legs = add(legs, leg)
+		k := key{leg, r.Target, r.Side}
+		if old := at[k]; old != nil && old.ID != r.ID {
+			notices = append(notices, fmt.Sprintf("%s has several runs of %s: the last one given counts", leg, r.Target))
+		}
+		at[k] = r
+		targets[leg] = add(targets[leg], r.Target)
+	}
+	for _, leg := range legs {
+		if len(targets[leg]) == 0 {
+			cases = append(cases, verdict.Case{Leg: leg})
+			continue
+		}
+		all := append([]string{}, names...)
+		for _, t := range targets[leg] {
+			all = add(all, t)
+		}
+		for _, name := range all {
+			x := verdict.Case{Name: name, Leg: leg, Head: at[key{leg, name, result.Head}], Base: at[key{leg, name, result.Base}]}
+			if x.Head != nil {
+				s, err := c.baselines(p, x.Head.Host)
+				if err != nil {
+					return nil, nil, err
+				}
+				x.Stored = s.of(x.Head)
+			}
+			cases = append(cases, x)
+		}
+	}
+	return cases, notices, nil
+}
+
+// legName is the leg of a run; one that names none is its machine.
+func legName(r *result.Run) string {
+	if r.Leg != "" {
+		return r.Leg
+	}
+	return r.Host.GOOS + "-" + r.Host.GOARCH
+}

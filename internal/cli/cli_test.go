@@ -1,0 +1,224 @@
+package cli
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
+)
+
+// The scripts run the real command, which is this test binary under another
+// name, as is the probe that misbehaves.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){
+		"pbkdf2-gate": func() {
+			ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+			code := System().Run(ctx, os.Args[1:])
+			stop()
+			os.Exit(code)
+		},
+		"badprobe": badProbe,
+	})
+}
+
+// waiting are the scripts that wait more than they measure.
+var (
+	waiting   = map[string]bool{"script-hang": true, "script-usage": true, "script-golden": true}
+	measuring sync.Mutex
+)
+
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			// golden result files, and no git repository above
+			e.Setenv("GOLDEN", filepath.Join(mustAbs("../result/testdata")))
+			e.Setenv("GIT_CEILING_DIRECTORIES", "/")
+			// Scripts that measure would disturb each other.
+			if !waiting[filepath.Base(e.WorkDir)] {
+				measuring.Lock()
+				e.Defer(measuring.Unlock)
+			}
+			return nil
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			"exits": exits, "answers": answers, "left": left,
+		},
+		Condition: func(cond string) (bool, error) {
+			if cond == "root" {
+				return os.Geteuid() == 0, nil
+			}
+			return false, fmt.Errorf("unknown condition %q", cond)
+		},
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+	})
+}
+
+func mustAbs(path string) string {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		panic(err)
+	}
+	return abs
+}
+
+// exits CODE COMMAND...: the command ends with exactly this code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	got := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		got = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if got != want {
+		ts.Fatalf("exit code %d, want %d", got, want)
+	}
+}
+
+// answers ARGS...: pbkdf2-gate probe ARGS answers every known request
+// rightly.
+func answers(ts *testscript.TestScript, neg bool, args []string) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	cmd := probe.Command{Args: append([]string{"pbkdf2-gate", "probe"}, args...), Env: []string{"PATH=" + ts.Getenv("PATH")}}
+	p, err := cmd.Start(context.Background())
+	ts.Check(err)
+	defer p.Kill()
+	for _, a := range workload.Answers() {
+		got, err := p.Derive(context.Background(), probe.Request{PRF: a.PRF, Iterations: a.Iterations, KeyBytes: len(a.Key), Salt: a.Salt, Password: a.Password}, time.Minute)
+		ts.Check(err)
+		if hex.EncodeToString(got.Key) != hex.EncodeToString(a.Key) {
+			ts.Fatalf("%s, %d iterations (%s): key %x, want %x", a.PRF, a.Iterations, a.Source, got.Key, a.Key)
+		}
+	}
+	ts.Check(p.Close())
+}
+
+// left [WORD]: no process runs whose command line has the word.
+func left(ts *testscript.TestScript, neg bool, args []string) {
+	word := ts.Getenv("WORK")
+	if len(args) > 0 {
+		word = args[0]
+	}
+	for range 50 {
+		if !running(word) {
+			return
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	ts.Fatalf("a process with %q in its command line is still running", word)
+}
+
+func running(word string) bool {
+	lines, _ := filepath.Glob("/proc/[0-9]*/cmdline")
+	for _, l := range lines {
+		if filepath.Dir(l) == fmt.Sprintf("/proc/%d", os.Getpid()) {
+			continue
+		}
+		if data, err := os.ReadFile(l); err == nil && strings.Contains(string(data), word) {
+			return true
+		}
+	}
+	return false
+}
+
+// badProbe is a probe that misbehaves in the way its first argument says,
+// from its second argument's iterations on.
+func badProbe() {
+	how, from := os.Args[1], 0
+	if len(os.Args) > 2 {
+		from, _ = strconv.Atoi(os.Args[2])
+	}
+	switch how {
+	case "silent":
+		time.Sleep(time.Hour)
+	case "stderr-only":
+		fmt.Fprintln(os.Stderr, "cannot load libfast.so")
+		time.Sleep(time.Hour)
+	case "newer":
+		fmt.Println("pbkdf2-probe/2 bad")
+		time.Sleep(time.Hour)
+	}
+	fmt.Println("pbkdf2-probe/1 bad version=1")
+	var first string
+	var prf, salt, password string
+	for {
+		var iterations, keyBytes int
+		if _, err := fmt.Scanf("derive %s %d %d %s %s\n", &prf, &iterations, &keyBytes, &salt, &password); err != nil {
+			return
+		}
+		unhex := func(s string) []byte {
+			b, _ := hex.DecodeString(strings.Trim(s, "-"))
+			return b
+		}
+		start := time.Now()
+		raw, _ := workload.Key(workload.PRF(prf), string(unhex(password)), unhex(salt), iterations, keyBytes)
+		if how == "sleeps" {
+			time.Sleep(2 * time.Since(start))
+		}
+		took := time.Since(start)
+		key := hex.EncodeToString(raw)
+		if iterations >= from {
+			switch how {
+			case "hang":
+				time.Sleep(time.Hour)
+			case "die":
+				fmt.Fprintln(os.Stderr, "assertion failed: engine != nil")
+				os.Exit(7)
+			case "garbage":
+				fmt.Println("segmentation fault (core dumped)")
+				continue
+			case "truncated":
+				fmt.Print("key " + key[:10])
+				os.Exit(0)
+			case "negative":
+				took = -took
+			case "huge":
+				took = 1 << 50
+			case "wrong":
+				key = strings.Repeat("00", keyBytes)
+			case "cached":
+				if first == "" {
+					first = key
+				}
+				key = first
+			case "flood":
+				fmt.Println(strings.Repeat("x", 1<<20))
+			case "twice":
+				fmt.Printf("key %s ns %d\n", key, took.Nanoseconds())
+			case "clock-1ms":
+				took = took.Truncate(time.Millisecond)
+			case "clock-16ms":
+				took = took.Truncate(16 * time.Millisecond)
+			case "refuse":
+				fmt.Println("error the salt is too short for FIPS mode")
+				continue
+			}
+		}
+		fmt.Printf("key %s ns %d\n", key, took.Nanoseconds())
+	}
+}

@@ -1,0 +1,174 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
+)
+
+// policyFile is looked for in the working directory.
+const policyFile = ".pbkdf2-gate.yaml"
+
+// invocation is one call of a subcommand: its own flags, arguments, and the
+// settings in force.
+type invocation struct {
+	args   []string
+	policy policy.Policy
+	flags  *flag.FlagSet
+	// switches that are no settings
+	xcrypto    bool
+	keep       int
+	unverified bool
+	emulated   bool
+	disturbed  bool
+}
+
+// own defines the flags that a subcommand has beside the settings.
+var own = map[string]func(*flag.FlagSet, *invocation){
+	"probe": func(fs *flag.FlagSet, in *invocation) {
+		fs.BoolVar(&in.xcrypto, "x-crypto", false, "derive with golang.org/x/crypto/pbkdf2 instead of crypto/pbkdf2")
+	},
+	"baseline prune": func(fs *flag.FlagSet, in *invocation) {
+		fs.IntVar(&in.keep, "keep", 20, "releases to keep, beside the anchor")
+	},
+	"baseline update": func(fs *flag.FlagSet, in *invocation) {
+		fs.BoolVar(&in.unverified, "allow-unverified", false, "record targets whose keys could not be checked")
+		fs.BoolVar(&in.emulated, "allow-emulated", false, "record measurements of an emulated CPU")
+		fs.BoolVar(&in.disturbed, "allow-disturbed", false, "record measurements with too few undisturbed rounds to judge")
+	},
+}
+
+func (c *Command) invoke(ctx context.Context, s subcommand, args []string) error {
+	in := &invocation{}
+	var values []policy.Value
+	in.flags = c.flagSet(s, in, &values)
+	// Flags may stand before, between and after the other arguments.
+	for rest := args; ; {
+		if err := in.flags.Parse(rest); err != nil {
+			if errors.Is(err, flag.ErrHelp) {
+				c.usage(c.Stdout, s)
+				return err
+			}
+			return usageError("%s: %v: see `pbkdf2-gate help %s`", s.name, err, s.name)
+		}
+		parsed := len(rest) - in.flags.NArg()
+		rest = in.flags.Args()
+		if len(rest) == 0 || parsed > 0 && args[len(args)-len(rest)-1] == "--" {
+			in.args = append(in.args, rest...)
+			break
+		}
+		in.args = append(in.args, rest[0])
+		rest = rest[1:]
+	}
+	if s.settings != nil {
+		p, err := c.resolve(values)
+		if err != nil {
+			return &exitError{exitUsage, err}
+		}
+		in.policy = p
+	}
+	return s.run(c, ctx, in)
+}
+
+func (c *Command) flagSet(s subcommand, in *invocation, values *[]policy.Value) *flag.FlagSet {
+	fs := flag.NewFlagSet("pbkdf2-gate "+s.name, flag.ContinueOnError)
+	fs.SetOutput(io.Discard)
+	fs.Usage = func() {}
+	if len(s.settings) > 0 {
+		policy.Flags(fs, values, s.settings...)
+	}
+	if define := own[s.name]; define != nil {
+		define(fs, in)
+	}
+	return fs
+}
+
+// resolve applies the flags over the policy file over the defaults.
+func (c *Command) resolve(flags []policy.Value) (policy.Policy, error) {
+	var file []policy.Value
+	data, err := readAtMost(filepath.Join(c.Dir, policyFile), policy.MaxFile+1)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+	case err != nil:
+		return policy.Policy{}, fmt.Errorf("%s: %w", policyFile, err)
+	default:
+		if file, err = policy.Load(data, policyFile); err != nil {
+			return policy.Policy{}, err
+		}
+	}
+	return policy.Resolve(file, flags)
+}
+
+func readAtMost(path string, n int64) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, n))
+}
+
+// usage writes what `help COMMAND` shows.
+func (c *Command) usage(w io.Writer, s subcommand) {
+	fmt.Fprintf(w, "Usage: pbkdf2-gate %s", s.name)
+	fs := c.flagSet(s, &invocation{}, new([]policy.Value))
+	flags := false
+	fs.VisitAll(func(*flag.Flag) { flags = true })
+	if flags {
+		fmt.Fprint(w, " [FLAGS]")
+	}
+	if s.synopsis != "" {
+		fmt.Fprint(w, " "+s.synopsis)
+	}
+	fmt.Fprintf(w, "\n\n%s\n", sentence(s.summary))
+	if s.help != "" {
+		fmt.Fprintf(w, "%s\n", s.help)
+	}
+	if !flags {
+		return
+	}
+	fmt.Fprint(w, "\nFlags:\n")
+	args := map[string]string{}
+	for _, x := range policy.Settings {
+		args[x.Name] = x.Arg
+	}
+	fs.VisitAll(func(f *flag.Flag) {
+		arg := args[f.Name]
+		if f.Name == "keep" {
+			arg = "N"
+		}
+		def := ""
+		if f.Name == "keep" {
+			def = fmt.Sprintf(" (default %s)", f.DefValue)
+		}
+		fmt.Fprintf(w, "  --%s %s\n        %s%s\n", f.Name, arg, f.Usage, def)
+	})
+}
+
+func sentence(s string) string {
+	return string(s[0]-'a'+'A') + s[1:] + "."
+}
+
+// noArgs refuses words that a subcommand has no use for.
+func (in *invocation) noArgs() error {
+	if len(in.args) > 0 {
+		return usageError("%s takes no argument, got %q: a flag's value follows it directly", in.flags.Name(), in.args[0])
+	}
+	return nil
+}
+
+// path is a file or folder that the caller named, seen from the working
+// directory.
+func (c *Command) path(p string) string {
+	if filepath.IsAbs(p) {
+		return p
+	}
+	return filepath.Join(c.Dir, p)
+}

@@ -1,0 +1,100 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/verdict"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/yardstick"
+)
+
+// stored is what the baselines folder holds, seen from one machine.
+type stored struct {
+	policy policy.Policy
+	runs   []result.Run    // of this platform
+	others []baseline.File // of other platforms, the most alike last
+}
+
+// baselines reads the folder. All of it: a damaged file is an error wherever
+// it is, never an empty one.
+func (c *Command) baselines(p policy.Policy, h host.Fingerprint) (stored, error) {
+	s := stored{policy: p}
+	store, err := baseline.Open(c.path(p.Baselines))
+	if err != nil {
+		return s, err
+	}
+	files, err := store.All()
+	if err != nil {
+		return s, err
+	}
+	like := func(f baseline.File) int {
+		switch {
+		case f.Platform.GOOS == h.GOOS && f.Platform.GOARCH == h.GOARCH:
+			return 2
+		case f.Platform.GOARCH == h.GOARCH:
+			return 1
+		}
+		return 0
+	}
+	for alike := 0; alike <= 2; alike++ {
+		for _, f := range files {
+			switch {
+			case f.Platform == h.Platform():
+				s.runs = f.Runs
+			case like(f) == alike:
+				s.others = append(s.others, f)
+			}
+		}
+	}
+	return s, nil
+}
+
+func (s stored) sel(name string, r *result.Run) baseline.Selection {
+	version := yardstick.ID()
+	w := s.policy.Workload
+	if r != nil {
+		version, w = r.Yardstick, r.Workload
+	}
+	return baseline.Select(s.runs, name, w, result.Run{Yardstick: version}.YardstickVersion(), s.policy.BaselineThreshold)
+}
+
+// plan is how a target's baseline was sampled; zero where there is none. A
+// baseline of other iterations is sampled alike: a slice does not know how
+// many there are.
+func (s stored) plan(name string) result.Plan {
+	sel := s.sel(name, nil)
+	if n := len(sel.Latest); n > 0 {
+		return sel.Latest[n-1].Plan
+	}
+	if n := len(sel.OtherWorkload); n > 0 {
+		r := sel.OtherWorkload[n-1]
+		w := r.Workload
+		w.Iterations = s.policy.Workload.Iterations
+		if w == s.policy.Workload {
+			return r.Plan
+		}
+	}
+	return result.Plan{}
+}
+
+// of is what applies to a run.
+func (s stored) of(r *result.Run) verdict.Stored {
+	sel := s.sel(r.Target, r)
+	out := verdict.Stored{
+		Latest:        verdict.Reference{Release: sel.LatestRelease, Runs: sel.Latest},
+		Anchor:        verdict.Reference{Release: sel.AnchorRelease, Runs: sel.Anchor},
+		Replicas:      sel.Replicas,
+		OtherWorkload: sel.OtherWorkload,
+	}
+	if n := len(sel.OtherYardstick); n > 0 && len(sel.Latest) == 0 {
+		out.Unusable = fmt.Sprintf("%s was recorded with yardstick %q, this run has %q: record a baseline anew", sel.OtherYardstick[n-1].Release, sel.OtherYardstick[n-1].Yardstick, r.Yardstick)
+	}
+	for _, f := range s.others {
+		o := baseline.Select(f.Runs, r.Target, r.Workload, r.YardstickVersion(), s.policy.BaselineThreshold)
+		out.OtherPlatform = append(out.OtherPlatform, o.Latest...)
+	}
+	return out
+}
