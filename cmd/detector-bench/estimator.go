@@ -19,12 +19,14 @@ import (
 )
 
 // estimator prints the standard deviation, over windows of one process
-// each, of three estimators of the same slices.
+// each, of estimators over the same slices.
 func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	windows := fs.Int("windows", 15, "how many, 8 to 40")
 	length := fs.Duration("window", 4*time.Second, "length of one")
 	seed := fs.Uint64("seed", 1, "of the load")
 	busy := fs.Bool("load", true, "keep every core busy in bursts meanwhile")
+	iterations := fs.Int("slice", 1000, "iterations of one slice")
+	yard := fs.Duration("yardstick", 250*time.Microsecond, "length of one yardstick")
 	dump := fs.String("dump", "", "file for the raw slices, as JSON")
 	fs.Parse(args)
 
@@ -52,9 +54,9 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		}
 		return c, nil
 	}}
-	// slices of about a millisecond, as many as fill a window
-	const cycle = 1500 * time.Microsecond
-	subject.Plan = result.Plan{SliceIterations: 2500, Slices: int(*length / cycle), WarmUp: 10, Yardstick: 450 * time.Microsecond}
+	// as many slices as fill a window, at what Go's library takes here
+	cycle := time.Duration(*iterations)*400*time.Nanosecond + *yard + 50*time.Microsecond
+	subject.Plan = result.Plan{SliceIterations: *iterations, Slices: int(*length / cycle), WarmUp: 10, Yardstick: *yard}
 
 	var raw measure.Raw
 	start := time.Now()
@@ -79,7 +81,7 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		}
 	}
 
-	var median, plain, clean, share []float64
+	var median, plain, clean25, clean10, share []float64
 	for _, r := range raw.Rounds {
 		median = append(median, stats.Median(r.Slices))
 		plain = append(plain, stats.Quantile(r.Slices, 0.25))
@@ -89,15 +91,21 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 			c = append(c, r.Slices[i])
 		}
 		if len(c) >= result.MinCleanSlices && share[len(share)-1] >= result.MinCleanShare {
-			clean = append(clean, stats.Quantile(c, 0.25))
+			clean25 = append(clean25, stats.Quantile(c, 0.25))
+			clean10 = append(clean10, stats.Quantile(c, 0.10))
 		}
 	}
-	fmt.Printf("%d windows of %d slices, %.1f s in all, clean share %.2f (median)\n", len(raw.Rounds), raw.Plan.Slices, time.Since(start).Seconds(), stats.Median(share))
+	fmt.Printf("%d windows of %d slices, %.1f s in all, clean share %.2f (median), %.1f %% of the measuring time in slices and yardsticks\n",
+		len(raw.Rounds), raw.Plan.Slices, time.Since(start).Seconds(), stats.Median(share), 100*raw.Inside.Seconds()/raw.Spent.Seconds())
 	fmt.Println("estimator                        windows  sd between windows")
 	for _, e := range []struct {
 		name string
 		v    []float64
-	}{{"median of all slices", median}, {"25th percentile of all slices", plain}, {"25th percentile of clean slices", clean}} {
+	}{
+		{"median of all slices", median}, {"25th percentile of all slices", plain},
+		{"25th percentile of clean slices", clean25},
+		{"10th percentile of clean slices", clean10},
+	} {
 		fmt.Printf("%-32s %7d  %.2f %%\n", e.name, len(e.v), 100*deviation(e.v))
 	}
 	return nil

@@ -14,7 +14,7 @@ import (
 
 const usage = `usage: detector-bench COMMAND [FLAGS]
 
-  estimator   spread of a round's cost for three estimators
+  estimator   spread of a round's cost by several estimators
   drift       verdicts of pbkdf2-gate on probes of known drift
   probe       be a probe that does some per cent more work than it is asked for
   load        keep every core busy in bursts

@@ -53,7 +53,7 @@ const (
 	fullTooLong     = 0.40
 	fullTooShort    = -0.10
 	fullJudgedFrom  = 200 * time.Microsecond // shorter hashes are mostly the call around them
-	unaccounted     = 250 * time.Microsecond // of a slice, beyond the probe's own time,
+	unaccounted     = 150 * time.Microsecond // of a slice, beyond the probe's own time,
 	unaccountedPart = 0.10                   // and this part of it
 	waits           = 0.80                   // processor time over own time
 	helped          = 1.20
@@ -148,7 +148,7 @@ func (r *run) around(s *subject, l limits) (outside, cpu float64) {
 	if len(shares) > 0 {
 		cpu = stats.Median(shares)
 	}
-	return stats.Quantile(gaps, costQuantile), cpu
+	return stats.Quantile(gaps, 0.25), cpu
 }
 
 // moved notes a core whose clock changed while it was measured: the chain
@@ -187,7 +187,7 @@ func dur(ns float64) string {
 }
 
 func (s *subject) raw(l limits) Raw {
-	raw := Raw{Name: s.Name, Side: s.Side, Plan: s.plan}
+	raw := Raw{Name: s.Name, Side: s.Side, Plan: s.plan, Spent: s.spent, Inside: s.inside}
 	for _, t := range s.traces {
 		var x RawRound
 		for _, sl := range t.slices {

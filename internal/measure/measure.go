@@ -106,6 +106,8 @@ type Raw struct {
 	Name, Side string
 	Plan       result.Plan
 	Rounds     []RawRound
+	Spent      time.Duration // measuring time, without the opening
+	Inside     time.Duration // of it, in slices and yardsticks
 }
 
 // RawRound has Slices[i] between Chain[i], Lanes[i] and Chain[i+1],
@@ -172,7 +174,8 @@ type subject struct {
 	slice   float64   // what a slice took when it was opened, ns
 	full    []full
 	traces  []trace
-	spent   time.Duration
+	spent   time.Duration // on rounds
+	inside  time.Duration // of that, in slices and yardsticks
 	outcome result.Outcome
 	message string
 	notes   []string

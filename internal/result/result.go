@@ -49,7 +49,7 @@ const (
 // Round is one fresh process of a target.
 type Round struct {
 	Clean      int     // clean slices, at least 1
-	NsPerOp    float64 // ns of a whole hash at the workload's iterations: 25th percentile of the clean slices, scaled
+	NsPerOp    float64 // ns of a whole hash at the workload's iterations: 10th percentile of the clean slices, scaled
 	RelCost    float64 // ns per nominal compression over ChainNs
 	ChainNs    float64 // ns per compression of the chain yardstick, undisturbed
 	LanesNs    float64 // ns per compression of the lanes yardstick, over all its lanes
