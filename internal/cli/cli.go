@@ -41,14 +41,10 @@ type Command struct {
 
 // System is the command on this process's streams and machine.
 func System() *Command {
-	dir, err := os.Getwd()
-	if err != nil {
-		dir = "."
-	}
 	return &Command{
 		Stdin: os.Stdin, Stdout: os.Stdout, Stderr: os.Stderr,
 		Environ:  os.Environ(),
-		Dir:      dir,
+		Dir:      ".",
 		Self:     os.Executable,
 		Now:      time.Now,
 		Host:     host.Read,

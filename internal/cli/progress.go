@@ -39,7 +39,7 @@ func (p *progress) update(u measure.Progress) {
 		p.say("measuring %3.0f %%  %s: round %d", 100*min(1, u.Spent.Seconds()/u.Budget.Seconds()), name, u.Rounds)
 	case u.Spent-p.said >= plainStep:
 		p.said = u.Spent
-		p.say("measured %.0f s of at most %.0f s", u.Spent.Seconds(), u.Budget.Seconds())
+		p.say("measured %.0f s, budget %.0f s", u.Spent.Seconds(), u.Budget.Seconds())
 	}
 }
 
