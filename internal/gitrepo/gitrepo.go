@@ -31,12 +31,15 @@ func Head(ctx context.Context, dir string) (commit string, date time.Time, err e
 
 // git runs one command, at most 30 s, without prompts.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
+	name := args[0]
 	path, err := exec.LookPath("git")
 	if err != nil {
 		return "", ErrNone
 	}
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
+	// Nothing that the repository configures is run.
+	args = append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager"}, args...)
 	cmd := exec.CommandContext(ctx, path, args...)
 	cmd.Dir = dir
 	cmd.Env = append(cmd.Environ(), "GIT_TERMINAL_PROMPT=0", "LC_ALL=C")
@@ -49,9 +52,9 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 		if strings.Contains(said, "not a git repository") || strings.Contains(said, "does not have any commits yet") {
 			return "", ErrNone
 		}
-		return "", fmt.Errorf("git %s: %s", args[0], said)
+		return "", fmt.Errorf("git %s: %s", name, said)
 	case err != nil:
-		return "", fmt.Errorf("git %s: %w", args[0], err)
+		return "", fmt.Errorf("git %s: %w", name, err)
 	}
 	return string(out), nil
 }

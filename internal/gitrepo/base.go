@@ -1,0 +1,148 @@
+package gitrepo
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// ErrNoBase says that the base commit is not in this clone.
+var ErrNoBase = errors.New("the base commit is not in this clone: check out with fetch-depth: 2 or more")
+
+var objectName = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
+
+// Base is the commit that a pull request is held against, where dir has
+// checked out its head or the test merge of it: the merge's first parent,
+// else the merge base with the pull request's base. head and base are the
+// commits that the event names; either may be empty. It reads, and fetches
+// nothing.
+func Base(ctx context.Context, dir, head, base string) (string, error) {
+	out, err := git(ctx, dir, "rev-list", "--parents", "-n", "1", "HEAD")
+	if err != nil {
+		return "", err
+	}
+	commits := strings.Fields(out) // HEAD and its parents
+	if len(commits) == 3 && (commits[2] == head || head == "") {
+		if !has(ctx, dir, commits[1]) {
+			return "", ErrNoBase
+		}
+		return commits[1], nil
+	}
+	if !objectName.MatchString(base) || !has(ctx, dir, base) {
+		return "", ErrNoBase
+	}
+	out, err = git(ctx, dir, "merge-base", "HEAD", base)
+	if err != nil {
+		return "", ErrNoBase // no common commit in a shallow clone
+	}
+	return strings.TrimSpace(out), nil
+}
+
+func has(ctx context.Context, dir, commit string) bool {
+	_, err := git(ctx, dir, "cat-file", "-e", commit+"^{commit}")
+	return err == nil
+}
+
+// ReadFile is a regular file of a commit, at most limit bytes. name is
+// relative to dir, with slashes. A file that is not there is fs.ErrNotExist.
+func ReadFile(ctx context.Context, dir, commit, name string, limit int64) ([]byte, error) {
+	entries, err := list(ctx, dir, commit, name)
+	if err != nil {
+		return nil, err
+	}
+	if len(entries) != 1 || entries[0].name != name {
+		return nil, fmt.Errorf("%s in %s: %w", name, commit, fs.ErrNotExist)
+	}
+	return entries[0].read(ctx, dir, limit)
+}
+
+// Export writes the regular files that a commit has under the folder name
+// into the folder to, which must exist; symbolic links and submodules are
+// left out. Their sizes together are at most limit bytes. It returns how many
+// files that were.
+func Export(ctx context.Context, dir, commit, name, to string, limit int64) (int, error) {
+	entries, err := list(ctx, dir, commit, strings.TrimSuffix(name, "/")+"/")
+	if err != nil {
+		return 0, err
+	}
+	n := 0
+	for _, e := range entries {
+		rel, err := filepath.Rel(name, e.name)
+		if err != nil || !filepath.IsLocal(rel) {
+			return n, fmt.Errorf("%s in %s does not lie under %s", e.name, commit, name)
+		}
+		data, err := e.read(ctx, dir, limit)
+		if err != nil {
+			return n, err
+		}
+		limit -= int64(len(data))
+		path := filepath.Join(to, rel)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			return n, err
+		}
+		if err := os.WriteFile(path, data, 0o666); err != nil {
+			return n, err
+		}
+		n++
+	}
+	return n, nil
+}
+
+// Changed lists which of the paths differ between two commits, files under
+// a folder each; relative to dir, with slashes.
+func Changed(ctx context.Context, dir, from, to string, paths ...string) ([]string, error) {
+	out, err := git(ctx, dir, append([]string{"diff", "--no-ext-diff", "--no-textconv", "--name-only", "--relative", "-z", from, to, "--"}, paths...)...)
+	if err != nil {
+		return nil, err
+	}
+	return strings.FieldsFunc(out, func(r rune) bool { return r == 0 }), nil
+}
+
+// entry is one regular file of a tree.
+type entry struct {
+	object, name string
+	size         int64
+}
+
+// list has the regular files at or under a path of a commit.
+func list(ctx context.Context, dir, commit, path string) ([]entry, error) {
+	if !objectName.MatchString(commit) {
+		return nil, fmt.Errorf("%q is no commit", commit)
+	}
+	out, err := git(ctx, dir, "ls-tree", "-r", "-l", "-z", commit, "--", path)
+	if err != nil {
+		return nil, err
+	}
+	var entries []entry
+	for _, line := range strings.Split(out, "\x00") {
+		meta, name, ok := strings.Cut(line, "\t")
+		f := strings.Fields(meta) // mode, type, object, size
+		if !ok || len(f) != 4 || f[0] != "100644" && f[0] != "100755" {
+			continue
+		}
+		size, err := strconv.ParseInt(f[3], 10, 64)
+		if err != nil {
+			return nil, fmt.Errorf("git ls-tree printed %q", line)
+		}
+		entries = append(entries, entry{f[2], name, size})
+	}
+	return entries, nil
+}
+
+func (e entry) read(ctx context.Context, dir string, limit int64) ([]byte, error) {
+	if e.size > limit {
+		return nil, fmt.Errorf("%s has %d bytes, %d are the most", e.name, e.size, limit)
+	}
+	out, err := git(ctx, dir, "cat-file", "blob", e.object)
+	if err != nil {
+		return nil, err
+	}
+	return bytes.Clone([]byte(out)), nil
+}

@@ -1,0 +1,154 @@
+package gitrepo
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// repository is a clone with a base, a head and the test merge of both.
+type repository struct {
+	t   *testing.T
+	dir string
+}
+
+func newRepository(t *testing.T) repository {
+	t.Helper()
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("git is not installed")
+	}
+	for k, v := range map[string]string{
+		"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_CEILING_DIRECTORIES": "/",
+		"GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "e@example.com", "GIT_COMMITTER_NAME": "n", "GIT_COMMITTER_EMAIL": "e@example.com",
+	} {
+		t.Setenv(k, v)
+	}
+	r := repository{t, filepath.Join(t.TempDir(), "a folder")}
+	if err := os.Mkdir(r.dir, 0o777); err != nil {
+		t.Fatal(err)
+	}
+	r.git("init", "-q", "-b", "main")
+	return r
+}
+
+func (r repository) git(args ...string) string {
+	r.t.Helper()
+	out, err := git(context.Background(), r.dir, args...)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return strings.TrimSpace(out)
+}
+
+func (r repository) commit(files map[string]string) string {
+	r.t.Helper()
+	for name, text := range files {
+		path := filepath.Join(r.dir, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+			r.t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+			r.t.Fatal(err)
+		}
+	}
+	r.git("add", "-A")
+	r.git("commit", "-q", "--allow-empty", "-m", "change")
+	return r.git("rev-parse", "HEAD")
+}
+
+func TestBase(t *testing.T) {
+	ctx := context.Background()
+	r := newRepository(t)
+	r.commit(map[string]string{"f": "1"})
+	fork := r.commit(map[string]string{"f": "2"})
+	r.git("checkout", "-q", "-b", "topic")
+	head := r.commit(map[string]string{"g": "1"})
+	r.git("checkout", "-q", "main")
+	base := r.commit(map[string]string{"f": "3"})
+
+	r.git("checkout", "-q", "topic")
+	if got, err := Base(ctx, r.dir, head, base); err != nil || got != fork {
+		t.Errorf("on the head: %s, %v; want the merge base %s", got, err, fork)
+	}
+	if _, err := Base(ctx, r.dir, head, strings.Repeat("0", 40)); !errors.Is(err, ErrNoBase) {
+		t.Errorf("a base that is not there: %v", err)
+	}
+	if _, err := Base(ctx, r.dir, head, "--help"); !errors.Is(err, ErrNoBase) {
+		t.Errorf("a base that is none: %v", err)
+	}
+	r.git("checkout", "-q", "--detach", base)
+	r.git("merge", "-q", "--no-ff", "-m", "test merge", head)
+	if got, err := Base(ctx, r.dir, head, base); err != nil || got != base {
+		t.Errorf("on the test merge: %s, %v; want its first parent %s", got, err, base)
+	}
+
+	merge := r.git("rev-parse", "HEAD")
+	r.git("branch", "merged", merge)
+	for _, depth := range []string{"1", "2"} {
+		shallow := filepath.Join(t.TempDir(), "shallow")
+		if _, err := git(ctx, ".", "clone", "-q", "--depth", depth, "-b", "merged", "file://"+r.dir, shallow); err != nil {
+			t.Fatal(err)
+		}
+		got, err := Base(ctx, shallow, head, base)
+		if depth == "1" && !errors.Is(err, ErrNoBase) || depth == "2" && (err != nil || got != base) {
+			t.Errorf("depth %s: %s, %v", depth, got, err)
+		}
+	}
+	if _, err := Base(ctx, t.TempDir(), head, base); !errors.Is(err, ErrNone) {
+		t.Errorf("no repository: %v", err)
+	}
+}
+
+func TestFilesOfACommit(t *testing.T) {
+	ctx := context.Background()
+	r := newRepository(t)
+	if err := os.Mkdir(filepath.Join(r.dir, "baselines"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink("/etc/passwd", filepath.Join(r.dir, "baselines", "link.txt")); err != nil {
+		t.Fatal(err)
+	}
+	commit := r.commit(map[string]string{"p.yaml": "threshold: 3%\n", "baselines/linux-amd64/x.txt": "x\n", "baselines/y.txt": "yy\n", "baselines2/z.txt": "z\n"})
+	next := r.commit(map[string]string{"p.yaml": "threshold: 99%\n", "baselines/new.txt": "n\n", "other": ""})
+
+	if data, err := ReadFile(ctx, r.dir, commit, "p.yaml", 100); err != nil || string(data) != "threshold: 3%\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := ReadFile(ctx, r.dir, commit, "p.yaml", 5); err == nil || !strings.Contains(err.Error(), "5 are the most") {
+		t.Errorf("over the limit: %v", err)
+	}
+	for _, name := range []string{"none.yaml", "baselines", "baselines/link.txt"} {
+		if _, err := ReadFile(ctx, r.dir, commit, name, 100); !errors.Is(err, fs.ErrNotExist) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	to := t.TempDir()
+	if n, err := Export(ctx, r.dir, commit, "baselines", to, 100); n != 2 || err != nil {
+		t.Errorf("%d files, %v", n, err)
+	}
+	if data, err := os.ReadFile(filepath.Join(to, "linux-amd64/x.txt")); err != nil || string(data) != "x\n" {
+		t.Errorf("%q, %v", data, err)
+	}
+	if _, err := os.Lstat(filepath.Join(to, "link.txt")); err == nil {
+		t.Error("a symbolic link was exported")
+	}
+	if _, err := Export(ctx, r.dir, commit, "baselines", t.TempDir(), 4); err == nil {
+		t.Error("the limit does not hold for all files together")
+	}
+	if n, err := Export(ctx, r.dir, commit, "nothing", t.TempDir(), 4); n != 0 || err != nil {
+		t.Errorf("a folder that is not there: %d files, %v", n, err)
+	}
+	got, err := Changed(ctx, r.dir, commit, next, "p.yaml", "baselines")
+	if want := []string{"baselines/new.txt", "p.yaml"}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("changed %q, %v; want %q", got, err, want)
+	}
+	if _, err := ReadFile(ctx, r.dir, "HEAD", "p.yaml", 100); err == nil {
+		t.Error("a name is taken for a commit")
+	}
+}
