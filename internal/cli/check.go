@@ -25,11 +25,11 @@ var check = subcommand{
 			return err
 		}
 		h := c.Host()
-		stored, err := c.baselines(in.policy, h)
+		lib, err := c.library(in.policy)
 		if err != nil {
 			return err
 		}
-		runs, err := c.measure(ctx, in.policy, specs, h, stored.plan)
+		runs, err := c.measure(ctx, in.policy, specs, h, lib.seenFrom(h).plan)
 		if err != nil {
 			return err
 		}
@@ -50,17 +50,14 @@ var check = subcommand{
 		for _, s := range specs {
 			names = append(names, s.Name)
 		}
-		return c.decide(in.policy, runs, names, nil)
+		return c.decide(in.policy, lib, runs, names, nil)
 	},
 }
 
 // decide judges the runs, prints the report and returns its exit code as
 // the error. names are the targets that every leg must have.
-func (c *Command) decide(p policy.Policy, runs []result.Run, names, notices []string) error {
-	cases, more, err := c.cases(p, runs, names)
-	if err != nil {
-		return err
-	}
+func (c *Command) decide(p policy.Policy, lib library, runs []result.Run, names, notices []string) error {
+	cases, more := cases(p, lib, runs, names)
 	targets := verdict.Judge(p, cases)
 	exit := verdict.Exit(targets)
 	workload := p.Workload
@@ -83,7 +80,7 @@ func (c *Command) decide(p policy.Policy, runs []result.Run, names, notices []st
 
 // cases brings the runs together by leg and target. Legs that were expected
 // or measured stand in that order, and in each the targets in names first.
-func (c *Command) cases(p policy.Policy, runs []result.Run, names []string) (cases []verdict.Case, notices []string, err error) {
+func cases(p policy.Policy, lib library, runs []result.Run, names []string) (cases []verdict.Case, notices []string) {
 	type key struct{ leg, target, side string }
 	at := map[key]*result.Run{}
 	var legs []string
@@ -122,16 +119,12 @@ func (c *Command) cases(p policy.Policy, runs []result.Run, names []string) (cas
 		for _, name := range all {
 			x := verdict.Case{Name: name, Leg: leg, Head: at[key{leg, name, result.Head}], Base: at[key{leg, name, result.Base}]}
 			if x.Head != nil {
-				s, err := c.baselines(p, x.Head.Host)
-				if err != nil {
-					return nil, nil, err
-				}
-				x.Stored = s.of(x.Head)
+				x.Stored = lib.seenFrom(x.Head.Host).of(x.Head)
 			}
 			cases = append(cases, x)
 		}
 	}
-	return cases, notices, nil
+	return cases, notices
 }
 
 // legName is the leg of a run; one that names none is its machine.

@@ -35,11 +35,11 @@ var measureOnly = subcommand{
 			return err
 		}
 		h := c.Host()
-		stored, err := c.baselines(in.policy, h)
+		lib, err := c.library(in.policy)
 		if err != nil {
 			return err
 		}
-		runs, err := c.measure(ctx, in.policy, specs, h, stored.plan)
+		runs, err := c.measure(ctx, in.policy, specs, h, lib.seenFrom(h).plan)
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,10 @@ var reportFiles = subcommand{
 		if err != nil {
 			return err
 		}
+		lib, err := c.library(in.policy)
+		if err != nil {
+			return err
+		}
 		var names []string
 		if in.policy.Source("target") != policy.FromDefault {
 			specs, err := targets(in.policy)
@@ -28,7 +32,7 @@ var reportFiles = subcommand{
 				names = append(names, s.Name)
 			}
 		}
-		return c.decide(in.policy, runs, names, nil)
+		return c.decide(in.policy, lib, runs, names, nil)
 	},
 }
 

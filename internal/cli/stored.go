@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
@@ -11,25 +12,32 @@ import (
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/yardstick"
 )
 
-// stored is what the baselines folder holds, seen from one machine.
+// library is the whole baselines folder.
+type library struct {
+	policy policy.Policy
+	files  []baseline.File
+}
+
+// library reads the folder. All of it: a damaged file is an error wherever
+// it is, never an empty one.
+func (c *Command) library(p policy.Policy) (library, error) {
+	store, err := baseline.Open(c.path(p.Baselines))
+	if err != nil {
+		return library{}, err
+	}
+	files, err := store.All()
+	return library{p, files}, err
+}
+
+// stored is what the library holds, seen from one machine.
 type stored struct {
 	policy policy.Policy
 	runs   []result.Run    // of this platform
 	others []baseline.File // of other platforms, the most alike last
 }
 
-// baselines reads the folder. All of it: a damaged file is an error wherever
-// it is, never an empty one.
-func (c *Command) baselines(p policy.Policy, h host.Fingerprint) (stored, error) {
-	s := stored{policy: p}
-	store, err := baseline.Open(c.path(p.Baselines))
-	if err != nil {
-		return s, err
-	}
-	files, err := store.All()
-	if err != nil {
-		return s, err
-	}
+func (l library) seenFrom(h host.Fingerprint) stored {
+	s := stored{policy: l.policy}
 	like := func(f baseline.File) int {
 		switch {
 		case f.Platform.GOOS == h.GOOS && f.Platform.GOARCH == h.GOARCH:
@@ -39,8 +47,8 @@ func (c *Command) baselines(p policy.Policy, h host.Fingerprint) (stored, error)
 		}
 		return 0
 	}
-	for alike := 0; alike <= 2; alike++ {
-		for _, f := range files {
+	for alike := range 3 {
+		for _, f := range l.files {
 			switch {
 			case f.Platform == h.Platform():
 				s.runs = f.Runs
@@ -49,7 +57,7 @@ func (c *Command) baselines(p policy.Policy, h host.Fingerprint) (stored, error)
 			}
 		}
 	}
-	return s, nil
+	return s
 }
 
 func (s stored) sel(name string, r *result.Run) baseline.Selection {
@@ -92,9 +100,15 @@ func (s stored) of(r *result.Run) verdict.Stored {
 	if n := len(sel.OtherYardstick); n > 0 && len(sel.Latest) == 0 {
 		out.Unusable = fmt.Sprintf("%s was recorded with yardstick %q, this run has %q: record a baseline anew", sel.OtherYardstick[n-1].Release, sel.OtherYardstick[n-1].Yardstick, r.Yardstick)
 	}
-	for _, f := range s.others {
+	if len(sel.Latest) > 0 || len(sel.OtherWorkload) > 0 {
+		return out
+	}
+	for _, f := range slices.Backward(s.others) {
 		o := baseline.Select(f.Runs, r.Target, r.Workload, r.YardstickVersion(), s.policy.BaselineThreshold)
-		out.OtherPlatform = append(out.OtherPlatform, o.Latest...)
+		if len(o.Latest) > 0 {
+			out.OtherPlatform = o.Latest
+			break
+		}
 	}
 	return out
 }

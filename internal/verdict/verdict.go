@@ -84,7 +84,7 @@ type Stored struct {
 	Replicas [][]result.Run
 	// Without Latest: what there is instead, at most one of these.
 	OtherWorkload []result.Run // of the same target and platform
-	OtherPlatform []result.Run // of the same target, newest release of each
+	OtherPlatform []result.Run // of the same target, the platform most alike
 	Unusable      string       // why stored runs of target and platform do not apply
 }
 
