@@ -16,29 +16,13 @@ var check = subcommand{
 	summary:  "measure this machine, compare with the baselines, print the report",
 	help:     "The exit code says whether a verdict fails. --out also writes the result file.",
 	settings: append([]string{"target", "threshold", "baseline-threshold", "budget", "baselines", "fail-on", "leg", "format", "out"}, workloadSettings...),
+	judges:   true,
 	run: func(c *Command, ctx context.Context, in *invocation) error {
 		if err := in.noArgs(); err != nil {
 			return err
 		}
-		specs, err := targets(in.policy)
+		runs, names, lib, err := c.measureAndReread(ctx, in)
 		if err != nil {
-			return err
-		}
-		h := c.Host()
-		lib, err := c.library(in.policy)
-		if err != nil {
-			return err
-		}
-		runs, err := c.measure(ctx, in.policy, specs, h, lib.seenFrom(h).plan)
-		if err != nil {
-			return err
-		}
-		// The report decides from what a file can carry: here too.
-		data, err := result.Encode(runs)
-		if err != nil {
-			return err
-		}
-		if runs, err = result.Read(bytes.NewReader(data), "this measurement"); err != nil {
 			return err
 		}
 		if in.policy.Out != "" {
@@ -46,17 +30,41 @@ var check = subcommand{
 				return err
 			}
 		}
-		var names []string
-		for _, s := range specs {
-			names = append(names, s.Name)
-		}
-		return c.decide(in.policy, lib, runs, names, nil)
+		r, exit := c.judge(in.policy, lib, runs, names, in.ground.notices)
+		return c.print(in.policy.Format, r, exit)
 	},
 }
 
-// decide judges the runs, prints the report and returns its exit code as
-// the error. names are the targets that every leg must have.
-func (c *Command) decide(p policy.Policy, lib library, runs []result.Run, names, notices []string) error {
+// measureAndReread measures the targets, and returns what a file would carry
+// of that: nothing else is judged. names are the targets.
+func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []result.Run, names []string, lib library, err error) {
+	specs, err := targets(in.policy)
+	if err != nil {
+		return nil, nil, lib, err
+	}
+	h := c.Host()
+	if lib, err = c.library(in.policy); err != nil {
+		return nil, nil, lib, err
+	}
+	if runs, err = c.measure(ctx, in.policy, specs, h, lib.seenFrom(h).plan); err != nil {
+		return nil, nil, lib, err
+	}
+	data, err := result.Encode(runs)
+	if err != nil {
+		return nil, nil, lib, err
+	}
+	if runs, err = result.Read(bytes.NewReader(data), "this measurement"); err != nil {
+		return nil, nil, lib, err
+	}
+	for _, s := range specs {
+		names = append(names, s.Name)
+	}
+	return runs, names, lib, nil
+}
+
+// judge decides the runs and makes the report of it. names are the targets
+// that every leg must have.
+func (c *Command) judge(p policy.Policy, lib library, runs []result.Run, names, notices []string) (report.Report, int) {
 	cases, more := cases(p, lib, runs, names)
 	targets := verdict.Judge(p, cases)
 	exit := verdict.Exit(targets)
@@ -64,18 +72,27 @@ func (c *Command) decide(p policy.Policy, lib library, runs []result.Run, names,
 	if len(runs) > 0 {
 		workload = runs[0].Workload
 	}
-	r := report.New(report.Input{
+	return report.New(report.Input{
 		ToolVersion: toolVersion(), Targets: targets, Overall: verdict.Overall(targets), Exit: exit,
 		Threshold: p.Threshold, BaselineThreshold: p.BaselineThreshold,
 		Workload: workload, Notices: append(notices, more...),
-	})
-	if err := report.Formats[p.Format](c.Stdout, r); err != nil {
+	}), exit
+}
+
+// print writes the report and ends with its exit code.
+func (c *Command) print(format string, r report.Report, exit int) error {
+	if err := report.Formats[format](c.Stdout, r); err != nil {
 		return fmt.Errorf("write the report: %w", err)
 	}
-	if exit != exitOK {
-		return &exitError{code: exit}
+	return exitWith(exit)
+}
+
+// exitWith ends the command with a code whose reason is on the screen.
+func exitWith(code int) error {
+	if code == exitOK {
+		return nil
 	}
-	return nil
+	return &exitError{code: code}
 }
 
 // cases brings the runs together by leg and target. Legs that were expected

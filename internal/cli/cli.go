@@ -69,11 +69,14 @@ type subcommand struct {
 	help     string // what the summary leaves open; may be empty
 	// settings are the flags that it takes, of policy's table.
 	settings []string
+	judges   bool // what it does rests on a pull request's base, where there is one
+	measures bool // it runs the tree's code: refused where a token that can write is near
+	inputs   bool // it takes settings from the workflow's inputs too
 	run      func(c *Command, ctx context.Context, in *invocation) error
 }
 
 func (c *Command) subcommands() []subcommand {
-	return []subcommand{check, measureOnly, baselineUpdate, baselineList, baselineShow, baselinePrune, reportFiles, hostFacts, builtinProbe, version}
+	return []subcommand{check, measureOnly, baselineUpdate, baselineList, baselineShow, baselinePrune, reportFiles, hostFacts, builtinProbe, action, version}
 }
 
 // Run runs the command with its arguments and returns the exit code.

@@ -6,10 +6,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/github"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
 )
 
@@ -21,6 +22,8 @@ const policyFile = ".pbkdf2-gate.yaml"
 type invocation struct {
 	args   []string
 	policy policy.Policy
+	ground *ground       // nil without settings
+	event  *github.Event // nil outside a workflow
 	flags  *flag.FlagSet
 	// switches that are no settings
 	xcrypto    bool
@@ -28,12 +31,20 @@ type invocation struct {
 	unverified bool
 	emulated   bool
 	disturbed  bool
+	fromRun    int64
+	workflow   string
+	author     string
 }
 
 // own defines the flags that a subcommand has beside the settings.
 var own = map[string]func(*flag.FlagSet, *invocation){
 	"probe": func(fs *flag.FlagSet, in *invocation) {
 		fs.BoolVar(&in.xcrypto, "x-crypto", false, "derive with golang.org/x/crypto/pbkdf2 instead of crypto/pbkdf2")
+	},
+	"report": func(fs *flag.FlagSet, in *invocation) {
+		fs.Int64Var(&in.fromRun, "from-run", 0, "take the results from this run of a workflow, for pull requests whose own token cannot comment")
+		fs.StringVar(&in.workflow, "workflow", "", "path of the workflow that --from-run must be a run of")
+		fs.StringVar(&in.author, "comment-author", "", "login that the comment is of (default github-actions[bot]); APP[bot] with an app's token")
 	},
 	"baseline prune": func(fs *flag.FlagSet, in *invocation) {
 		fs.IntVar(&in.keep, "keep", 20, "releases to keep, beside the anchor")
@@ -68,11 +79,10 @@ func (c *Command) invoke(ctx context.Context, s subcommand, args []string) error
 		rest = rest[1:]
 	}
 	if s.settings != nil {
-		p, err := c.resolve(values)
-		if err != nil {
-			return &exitError{exitUsage, err}
+		if err := c.resolve(ctx, s, in, values); err != nil {
+			return err
 		}
-		in.policy = p
+		defer in.ground.close()
 	}
 	return s.run(c, ctx, in)
 }
@@ -90,20 +100,39 @@ func (c *Command) flagSet(s subcommand, in *invocation, values *[]policy.Value) 
 	return fs
 }
 
-// resolve applies the flags over the policy file over the defaults.
-func (c *Command) resolve(flags []policy.Value) (policy.Policy, error) {
-	var file []policy.Value
-	data, err := readAtMost(filepath.Join(c.Dir, policyFile), policy.MaxFile+1)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-	case err != nil:
-		return policy.Policy{}, fmt.Errorf("%s: %w", policyFile, err)
-	default:
-		if file, err = policy.Load(data, policyFile); err != nil {
-			return policy.Policy{}, err
+// resolve applies the flags over the inputs over the policy file over the
+// defaults. Where the subcommand judges a pull request, file and baselines are
+// those of its base.
+func (c *Command) resolve(ctx context.Context, s subcommand, in *invocation, flags []policy.Value) error {
+	if s.judges {
+		var err error
+		if in.event, err = c.event(); err != nil {
+			return err
 		}
 	}
-	return policy.Resolve(file, flags)
+	if s.measures && in.event != nil {
+		if err := in.event.MayMeasure(); err != nil {
+			return err
+		}
+	}
+	in.ground = c.ground(ctx, in.pullRequest())
+	file, err := in.ground.values(ctx)
+	if err != nil {
+		return &exitError{exitUsage, err}
+	}
+	var inputs []policy.Value
+	if s.inputs {
+		inputs = policy.Inputs(c.input)
+	}
+	if in.policy, err = policy.Resolve(file, inputs, flags); err != nil {
+		return &exitError{exitUsage, err}
+	}
+	return in.ground.baselines(ctx, &in.policy)
+}
+
+// input is what the workflow gave for a setting.
+func (c *Command) input(name string) string {
+	return c.getenv("INPUT_" + strings.ToUpper(strings.ReplaceAll(name, "-", "_")))
 }
 
 func readAtMost(path string, n int64) ([]byte, error) {
@@ -141,8 +170,13 @@ func (c *Command) usage(w io.Writer, s subcommand) {
 	}
 	fs.VisitAll(func(f *flag.Flag) {
 		arg := args[f.Name]
-		if f.Name == "keep" {
+		switch f.Name {
+		case "keep", "from-run":
 			arg = "N"
+		case "workflow":
+			arg = "PATH"
+		case "comment-author":
+			arg = "LOGIN"
 		}
 		def := ""
 		if f.Name == "keep" {

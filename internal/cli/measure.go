@@ -26,6 +26,7 @@ var measureOnly = subcommand{
 	summary:  "measure only; write a result file",
 	help:     "The result goes to --out, or to standard output. Its format is documented in docs/formats.md.",
 	settings: append([]string{"target", "threshold", "baseline-threshold", "budget", "baselines", "leg", "out"}, workloadSettings...),
+	judges:   true,
 	run: func(c *Command, ctx context.Context, in *invocation) error {
 		if err := in.noArgs(); err != nil {
 			return err

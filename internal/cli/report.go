@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/github"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 )
@@ -11,17 +12,12 @@ var reportFiles = subcommand{
 	name:     "report",
 	synopsis: "FILES...",
 	summary:  "merge the results of many machines into one report",
-	help:     "Every leg in --expect must have a result, and every leg all configured targets.",
-	settings: []string{"target", "threshold", "baseline-threshold", "baselines", "fail-on", "expect", "format"},
+	help: `Every leg in --expect must have a result, and every leg all configured targets.
+In a GitHub workflow it also writes the job's summary, and with --comment it
+brings the one comment on the pull request up to date (GITHUB_TOKEN).`,
+	settings: []string{"target", "threshold", "baseline-threshold", "baselines", "fail-on", "expect", "format", "comment", "key"},
+	judges:   true,
 	run: func(c *Command, ctx context.Context, in *invocation) error {
-		runs, err := c.readResults(in.args)
-		if err != nil {
-			return err
-		}
-		lib, err := c.library(in.policy)
-		if err != nil {
-			return err
-		}
 		var names []string
 		if in.policy.Source("target") != policy.FromDefault {
 			specs, err := targets(in.policy)
@@ -32,7 +28,40 @@ var reportFiles = subcommand{
 				names = append(names, s.Name)
 			}
 		}
-		return c.decide(in.policy, lib, runs, names, nil)
+		lib, err := c.library(in.policy)
+		if err != nil {
+			return err
+		}
+		if in.fromRun != 0 {
+			if err := in.noArgs(); err != nil {
+				return err
+			}
+			if in.event == nil || in.workflow == "" {
+				return usageError("report: --from-run works in a GitHub workflow, with --workflow PATH")
+			}
+			return c.reportRun(ctx, in, names, lib)
+		}
+		var runs []result.Run
+		if len(in.args) > 0 || len(in.policy.Expect) == 0 {
+			if runs, err = c.readResults(in.args); err != nil {
+				return err
+			}
+		}
+		r, exit := c.judge(in.policy, lib, runs, names, in.ground.notices)
+		if in.event == nil {
+			if in.policy.Comment != string(github.Never) {
+				return usageError("report: --comment works in a GitHub workflow only")
+			}
+			return c.print(in.policy.Format, r, exit)
+		}
+		job := github.NewJob(c.Stdout, c.getenv)
+		if err := c.announce(job, r, nil); err != nil {
+			return err
+		}
+		if err := c.tryComment(ctx, in, job, r); err != nil {
+			return err
+		}
+		return exitWith(exit)
 	},
 }
 

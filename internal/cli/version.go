@@ -21,8 +21,14 @@ var version = subcommand{
 	},
 }
 
+// stamped is set by the action's build, whose source may be no repository.
+var stamped string
+
 // toolVersion is the module's version, or the commit that it was built from.
 func toolVersion() string {
+	if stamped != "" {
+		return stamped
+	}
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
 		return "unknown"
