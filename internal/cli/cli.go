@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/github"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 )
@@ -87,6 +88,10 @@ func (c *Command) Run(ctx context.Context, args []string) int {
 	case err == nil:
 		return exitOK
 	case errors.Is(err, flag.ErrHelp):
+		return exitOK
+	case errors.As(err, new(*github.NoPullError)):
+		// another workflow's run that was for no pull request, as most are
+		fmt.Fprintf(c.Stdout, "nothing to comment on: %v\n", err)
 		return exitOK
 	case errors.As(err, &exit):
 		if exit.err != nil {

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -58,19 +57,38 @@ func drifted(k verdict.Kind) bool {
 	return true
 }
 
-// fromRun reads the results that another run of this repository left, whose
-// code is not to be trusted, and the pull request that it was for.
-func (c *Command) fromRun(ctx context.Context, in *invocation) (runs []result.Run, notices []string, pull github.PullRequest, run github.Run, err error) {
+// otherRun is a run of another workflow, whose code is not to be trusted, and
+// the pull request that it was for.
+type otherRun struct {
+	run  github.Run
+	pull github.PullRequest
+}
+
+func (c *Command) findRun(ctx context.Context, in *invocation) (*otherRun, error) {
+	if in.event == nil || in.workflow == "" {
+		return nil, usageError("report: --from-run works in a GitHub workflow, with --workflow PATH")
+	}
 	client, err := c.client()
 	if err != nil {
-		return
+		return nil, err
 	}
-	if run, err = client.Run(ctx, in.event.Repo, in.fromRun); err != nil {
-		return
+	var o otherRun
+	if o.run, err = client.Run(ctx, in.event.Repo, in.fromRun); err != nil {
+		return nil, err
 	}
-	if pull, err = client.PullRequestForRun(ctx, in.event.Repo, run, in.workflow); err != nil {
-		return
+	if o.pull, err = client.PullRequestForRun(ctx, in.event.Repo, o.run, in.workflow); err != nil {
+		return nil, err
 	}
+	return &o, nil
+}
+
+// results reads what the other run left.
+func (c *Command) results(ctx context.Context, in *invocation) (runs []result.Run, notices []string, err error) {
+	client, err := c.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	run, pull := in.other.run, in.other.pull
 	name := regexp.MustCompile(`^` + regexp.QuoteMeta(in.policy.Key) + `-(.+)-[0-9]{1,3}$`)
 	legs := map[string]bool{}
 	for _, l := range in.policy.Expect {
@@ -81,7 +99,7 @@ func (c *Command) fromRun(ctx context.Context, in *invocation) (runs []result.Ru
 		return m != nil && (len(legs) == 0 || legs[m[1]])
 	}, github.Limits{})
 	if err != nil {
-		return
+		return nil, nil, err
 	}
 	for _, f := range files {
 		leg := name.FindStringSubmatch(f.Artifact)[1]
@@ -101,26 +119,19 @@ func (c *Command) fromRun(ctx context.Context, in *invocation) (runs []result.Ru
 		runs = append(runs, part...)
 	}
 	if len(runs)+len(notices) == 0 {
-		err = &github.NoPullError{Reason: fmt.Sprintf("run %d left no result of the gate %s", run.ID, in.policy.Key)}
-		return
+		return nil, nil, &github.NoPullError{Reason: fmt.Sprintf("run %d left no result of the gate %s", run.ID, in.policy.Key)}
 	}
 	notices = append(notices, "the figures are those that the pull request's own run reported")
 	if pull.Fork {
 		notices[len(notices)-1] += ", which its fork can change"
 	}
-	notices = append(notices, "policy and baselines are the default branch's")
-	return
+	return runs, notices, nil
 }
 
 // reportRun is `report --from-run`: it judges and comments. Its exit code says
 // whether it could; the verdict is the other run's.
 func (c *Command) reportRun(ctx context.Context, in *invocation, names []string, lib library) error {
-	runs, notices, pull, run, err := c.fromRun(ctx, in)
-	var none *github.NoPullError
-	if errors.As(err, &none) {
-		fmt.Fprintf(c.Stdout, "nothing to comment on: %v\n", err)
-		return nil
-	}
+	runs, notices, err := c.results(ctx, in)
 	if err != nil {
 		return err
 	}
@@ -131,7 +142,7 @@ func (c *Command) reportRun(ctx context.Context, in *invocation, names []string,
 	if in.policy.Comment == string(github.Never) {
 		return nil
 	}
-	said, err := c.comment(ctx, in, r, pull, run)
+	said, err := c.comment(ctx, in, r, in.other.pull, in.other.run)
 	if err != nil {
 		return err
 	}
@@ -147,7 +158,7 @@ func (c *Command) tryComment(ctx context.Context, in *invocation, job *github.Jo
 	case in.policy.Comment == string(github.Never):
 		return nil
 	case in.event.Pull == nil:
-		why = "the event " + in.event.Name + " has no pull request"
+		return job.Print("no comment: the event " + in.event.Name + " has no pull request\n")
 	default:
 		said, err := c.comment(ctx, in, r, *in.event.Pull, github.Run{ID: in.event.RunID, Attempt: in.event.Attempt})
 		if err == nil {

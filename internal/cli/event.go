@@ -19,9 +19,12 @@ func (c *Command) event() (*github.Event, error) {
 }
 
 // pullRequest is the pull request that the workflow runs for; nil for none.
-func (e *invocation) pullRequest() *pullRequest {
-	if e.event == nil || e.event.Pull == nil {
+func (in *invocation) pullRequest() *pullRequest {
+	switch {
+	case in.other != nil:
+		return &pullRequest{head: in.other.pull.HeadSHA, base: in.other.pull.BaseSHA}
+	case in.event == nil || in.event.Pull == nil:
 		return nil
 	}
-	return &pullRequest{head: e.event.Pull.HeadSHA, base: e.event.Pull.BaseSHA}
+	return &pullRequest{head: in.event.Pull.HeadSHA, base: in.event.Pull.BaseSHA, here: true}
 }

@@ -21,6 +21,7 @@ const maxBaselines = 64 << 20
 // sets the bar that it is held to.
 type ground struct {
 	c        *Command
+	here     bool   // the pull request's head is checked out
 	commit   string // empty: the working directory
 	headless bool   // a pull request whose base cannot be had: defaults and no baselines
 	notices  []string
@@ -39,13 +40,15 @@ func (c *Command) ground(ctx context.Context, pull *pullRequest) *ground {
 		g.notices = append(g.notices, fmt.Sprintf("judged by the defaults and without baselines, which come from the pull request's base: %v", err))
 		return g
 	}
-	g.commit = commit
+	g.commit, g.here = commit, pull.here
 	return g
 }
 
-// pullRequest is the pull request that a run is for: the commits that its
-// event names.
-type pullRequest struct{ head, base string }
+// pullRequest is the pull request that a run is for.
+type pullRequest struct {
+	head, base string // commits
+	here       bool   // the head, or its test merge, is what is checked out
+}
 
 func (g *ground) close() {
 	for _, d := range g.temp {
@@ -93,6 +96,10 @@ func (g *ground) baselines(ctx context.Context, p *policy.Policy) error {
 		}
 		if _, err := gitrepo.Export(ctx, g.c.Dir, g.commit, folder, dir, maxBaselines); err != nil {
 			return fmt.Errorf("read the base commit's baselines: %w", err)
+		}
+		if !g.here {
+			p.Baselines = dir
+			return nil
 		}
 		changed, err := gitrepo.Changed(ctx, g.c.Dir, g.commit, "HEAD", policyFile, folder)
 		if err != nil {

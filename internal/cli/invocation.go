@@ -32,6 +32,7 @@ type invocation struct {
 	emulated   bool
 	disturbed  bool
 	fromRun    int64
+	other      *otherRun // of fromRun
 	workflow   string
 	author     string
 }
@@ -112,6 +113,12 @@ func (c *Command) resolve(ctx context.Context, s subcommand, in *invocation, fla
 	}
 	if s.measures && in.event != nil {
 		if err := in.event.MayMeasure(); err != nil {
+			return err
+		}
+	}
+	if in.fromRun != 0 {
+		var err error
+		if in.other, err = c.findRun(ctx, in); err != nil {
 			return err
 		}
 	}

@@ -36,9 +36,6 @@ brings the one comment on the pull request up to date (GITHUB_TOKEN).`,
 			if err := in.noArgs(); err != nil {
 				return err
 			}
-			if in.event == nil || in.workflow == "" {
-				return usageError("report: --from-run works in a GitHub workflow, with --workflow PATH")
-			}
 			return c.reportRun(ctx, in, names, lib)
 		}
 		var runs []result.Run
