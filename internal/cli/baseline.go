@@ -37,7 +37,7 @@ are left out, and said.`,
 		}
 		rep, err := baseline.Update(c.path(in.policy.Baselines), in.policy.Release, runs,
 			baseline.Options{Unverified: in.unverified, Emulated: in.emulated, Disturbed: in.disturbed})
-		c.sayChanges(rep, "records", in.policy.Release)
+		c.sayChanges(rep, "records", in.policy.Release, err)
 		if err != nil {
 			return err
 		}
@@ -60,13 +60,13 @@ var baselinePrune = subcommand{
 			return usageError("--keep %d: keep at least 1 release", in.keep)
 		}
 		rep, err := baseline.Prune(c.path(in.policy.Baselines), in.keep, in.policy.BaselineThreshold)
-		c.sayChanges(rep, "drops", "")
+		c.sayChanges(rep, "drops", "", err)
 		return err
 	},
 }
 
 // sayChanges tells what an update or a pruning did.
-func (c *Command) sayChanges(rep baseline.Report, verb, release string) {
+func (c *Command) sayChanges(rep baseline.Report, verb, release string, err error) {
 	for _, f := range rep.Files {
 		var what []string
 		for _, r := range f.Runs {
@@ -86,7 +86,7 @@ func (c *Command) sayChanges(rep baseline.Report, verb, release string) {
 	for _, l := range rep.LeftOut {
 		fmt.Fprintf(c.Stderr, "left out: %s of run %s: %s\n", l.Run.Target, l.Run.ID, l.Reason)
 	}
-	if len(rep.Files) == 0 && len(rep.LeftOut) == 0 {
+	if err == nil && len(rep.Files) == 0 && len(rep.LeftOut) == 0 {
 		fmt.Fprintln(c.Stdout, "nothing to do")
 	}
 }
@@ -124,9 +124,9 @@ var baselineList = subcommand{
 			return nil
 		}
 		w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "platform\tcpu\ttarget\tworkload\trelease\tdate\treplicas\tone hash\treleases")
+		fmt.Fprintln(w, "platform\tcpu-id\ttarget\tworkload\trelease\tdate\treplicas\tone hash\treleases")
 		for _, r := range rows {
-			fmt.Fprintf(w, "%s/%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\n", r.GOOS, r.GOARCH, r.CPU, r.Target, r.Workload.short(), r.Release, r.Date.Format(time.DateOnly), r.Replicas, hashTime(r.NsPerHash), r.Releases)
+			fmt.Fprintf(w, "%s/%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\n", r.GOOS, r.GOARCH, r.CPUID, r.Target, r.Workload.short(), r.Release, r.Date.Format(time.DateOnly), r.Replicas, hashTime(r.NsPerHash), r.Releases)
 		}
 		return w.Flush()
 	},

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"reflect"
+	"slices"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/report"
@@ -25,13 +27,14 @@ var check = subcommand{
 		if err != nil {
 			return err
 		}
+		r, exit := c.judge(in.policy, lib, runs, names, in.ground.notices)
+		err = c.print(in.policy.Format, r, exit)
 		if in.policy.Out != "" {
-			if err := c.writeResult(in.policy.Out, runs); err != nil {
-				return err
+			if e := c.writeResult(in.policy.Out, runs); e != nil {
+				return e
 			}
 		}
-		r, exit := c.judge(in.policy, lib, runs, names, in.ground.notices)
-		return c.print(in.policy.Format, r, exit)
+		return err
 	},
 }
 
@@ -40,6 +43,9 @@ var check = subcommand{
 func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []result.Run, names []string, lib library, err error) {
 	specs, err := targets(in.policy)
 	if err != nil {
+		return nil, nil, lib, err
+	}
+	if err := c.writable(in.policy.Out); err != nil {
 		return nil, nil, lib, err
 	}
 	h := c.Host()
@@ -66,6 +72,9 @@ func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []
 // that every leg must have.
 func (c *Command) judge(p policy.Policy, lib library, runs []result.Run, names, notices []string) (report.Report, int) {
 	cases, more := cases(p, lib, runs, names)
+	if lib.missing {
+		more = append(more, fmt.Sprintf("there is no folder %s, so there are no baselines", p.Baselines))
+	}
 	targets := verdict.Judge(p, cases)
 	exit := verdict.Exit(targets)
 	workload := p.Workload
@@ -97,51 +106,66 @@ func exitWith(code int) error {
 
 // cases brings the runs together by leg and target. Legs that were expected
 // or measured stand in that order, and in each the targets in names first.
+// Several runs of one leg are judged each for itself: none hides another.
 func cases(p policy.Policy, lib library, runs []result.Run, names []string) (cases []verdict.Case, notices []string) {
-	type key struct{ leg, target, side string }
+	type key struct{ leg, run, target, side string }
 	at := map[key]*result.Run{}
 	var legs []string
-	targets := map[string][]string{} // by leg
-	add := func(list []string, s string) []string {
-		for _, x := range list {
-			if x == s {
-				return list
-			}
-		}
-		return append(list, s)
-	}
+	ids := map[string][]string{}        // of a leg's runs
+	targets := map[[2]string][]string{} // of a leg's run
 	for _, l := range p.Expect {
 		legs = add(legs, l)
 	}
 	for i := range runs {
 		r := &runs[i]
 		leg := legName(r)
-		legs = add(legs, leg)
-		k := key{leg, r.Target, r.Side}
-		if old := at[k]; old != nil && old.ID != r.ID {
-			notices = append(notices, fmt.Sprintf("%s has several runs of %s: the last one given counts", leg, r.Target))
+		// another machine is another run, whatever it calls itself
+		id := r.ID + " " + r.Host.CPUID + " " + r.Host.HostID
+		// and so is one that says something else under the same name; the same
+		// file twice is one
+		for old := at[key{leg, id, r.Target, r.Side}]; old != nil && !reflect.DeepEqual(old, r); old = at[key{leg, id, r.Target, r.Side}] {
+			id += " again"
 		}
-		at[k] = r
-		targets[leg] = add(targets[leg], r.Target)
+		legs = add(legs, leg)
+		ids[leg] = add(ids[leg], id)
+		targets[[2]string{leg, id}] = add(targets[[2]string{leg, id}], r.Target)
+		at[key{leg, id, r.Target, r.Side}] = r
 	}
 	for _, leg := range legs {
-		if len(targets[leg]) == 0 {
+		if len(ids[leg]) == 0 {
 			cases = append(cases, verdict.Case{Leg: leg})
 			continue
 		}
-		all := append([]string{}, names...)
-		for _, t := range targets[leg] {
-			all = add(all, t)
+		if n := len(ids[leg]); n > 1 {
+			notices = append(notices, fmt.Sprintf("%s has %d runs, each judged for itself: give --leg where they are different jobs", leg, n))
 		}
-		for _, name := range all {
-			x := verdict.Case{Name: name, Leg: leg, Head: at[key{leg, name, result.Head}], Base: at[key{leg, name, result.Base}]}
-			if x.Head != nil {
-				x.Stored = lib.seenFrom(x.Head.Host).of(x.Head)
+		for i, id := range ids[leg] {
+			shown := leg
+			if len(ids[leg]) > 1 {
+				shown = fmt.Sprintf("%s (%d)", leg, i+1)
 			}
-			cases = append(cases, x)
+			all := append([]string{}, names...)
+			for _, t := range targets[[2]string{leg, id}] {
+				all = add(all, t)
+			}
+			for _, name := range all {
+				x := verdict.Case{Name: name, Leg: shown, Head: at[key{leg, id, name, result.Head}], Base: at[key{leg, id, name, result.Base}]}
+				if x.Head != nil {
+					x.Stored = lib.seenFrom(x.Head.Host).of(x.Head)
+				}
+				cases = append(cases, x)
+			}
 		}
 	}
 	return cases, notices
+}
+
+// add appends s unless the list has it.
+func add(list []string, s string) []string {
+	if slices.Contains(list, s) {
+		return list
+	}
+	return append(list, s)
 }
 
 // legName is the leg of a run; one that names none is its machine.

@@ -143,6 +143,13 @@ func (c *Command) input(name string) string {
 }
 
 func readAtMost(path string, n int64) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file: write the settings into one, or remove it", path)
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

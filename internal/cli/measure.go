@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/gitrepo"
@@ -35,6 +37,9 @@ var measureOnly = subcommand{
 		if err != nil {
 			return err
 		}
+		if err := c.writable(in.policy.Out); err != nil {
+			return err
+		}
 		h := c.Host()
 		lib, err := c.library(in.policy)
 		if err != nil {
@@ -55,6 +60,24 @@ func (c *Command) writeResult(path string, runs []result.Run) error {
 		return result.Write(c.Stdout, runs)
 	}
 	return result.WriteFile(c.path(path), runs)
+}
+
+// writable finds out before measuring whether a result can be written to
+// path; empty is standard output.
+func (c *Command) writable(path string) error {
+	if path == "" {
+		return nil
+	}
+	path = c.path(path)
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("--out %s is a folder: name a file", path)
+	}
+	f, err := os.CreateTemp(filepath.Dir(path), ".pbkdf2-gate-*")
+	if err != nil {
+		return fmt.Errorf("--out %s cannot be written: %w", path, err)
+	}
+	_ = f.Close()
+	return os.Remove(f.Name())
 }
 
 // targets parses the policy's targets; no two share a name.

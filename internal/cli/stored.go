@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"os"
 	"slices"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
@@ -14,8 +15,9 @@ import (
 
 // library is the whole baselines folder.
 type library struct {
-	policy policy.Policy
-	files  []baseline.File
+	policy  policy.Policy
+	files   []baseline.File
+	missing bool // a folder that was asked for does not exist
 }
 
 // library reads the folder. All of it: a damaged file is an error wherever
@@ -26,7 +28,8 @@ func (c *Command) library(p policy.Policy) (library, error) {
 		return library{}, err
 	}
 	files, err := store.All()
-	return library{p, files}, err
+	_, e := os.Stat(c.path(p.Baselines))
+	return library{p, files, e != nil && p.Source("baselines") != policy.FromDefault}, err
 }
 
 // stored is what the library holds, seen from one machine.

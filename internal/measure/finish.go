@@ -53,7 +53,7 @@ const (
 	fullTooLong     = 0.40
 	fullTooShort    = -0.10
 	fullJudgedFrom  = 200 * time.Microsecond // shorter hashes are mostly the call around them
-	unaccounted     = 150 * time.Microsecond // of a slice, beyond the probe's own time,
+	unaccounted     = 100 * time.Microsecond // of a slice, beyond the probe's own time,
 	unaccountedPart = 0.10                   // and this part of it
 	waits           = 0.80                   // processor time over own time
 	helped          = 1.20
@@ -66,6 +66,7 @@ const (
 // failure.
 func (r *run) judge(s *subject, l limits, rounds []result.Round) {
 	if len(rounds) < result.MinRounds {
+		r.fixedCost(s)
 		return
 	}
 	var cost, lanes []float64
@@ -77,6 +78,10 @@ func (r *run) judge(s *subject, l limits, rounds []result.Round) {
 	outside, cpu := r.around(s, l)
 	sliceNs := hash / float64(r.Workload.Iterations) * float64(s.plan.SliceIterations)
 
+	if r.contended(s, stats.Median(lanes)) {
+		s.note("the core was contended throughout: the yardsticks were faster before the rounds than in any of them")
+		return
+	}
 	r.judgeFull(s, l, hash)
 	if outside > float64(unaccounted)+unaccountedPart*sliceNs {
 		s.fail(result.Implausible, "reports %v for slices that take %v from request to answer: time the whole derivation, and answer at once",
@@ -95,7 +100,7 @@ func (r *run) judge(s *subject, l limits, rounds []result.Round) {
 	case cpu >= 0 && cpu < waits:
 		s.note("waits: it used the processor for %.0f %% of the time that it reports", 100*cpu)
 	case cpu > helped:
-		s.note("helper threads: it used the processor for %.0f %% of the time that it reports", 100*cpu)
+		s.note("helper threads, or work that it does not time: it used the processor for %.0f %% of the time that it reports", 100*cpu)
 	}
 }
 
@@ -119,7 +124,9 @@ func (r *run) judgeFull(s *subject, l limits, hash float64) {
 		undisturbed = undisturbed && float64(best.cpu)/hash-1 > fullTooLong
 	}
 	switch {
-	case off < fullTooShort:
+	case float64(best.own) < (1+fullTooShort)*r.least(s):
+		// held against the least that any slice cost: no disturbance makes a
+		// long derivation that much faster
 		s.fail(result.Implausible, "one hash at %s iterations took %v, its slices promise %v: the time must grow with the iterations",
 			workload.Group(r.Workload.Iterations), dur(float64(best.own)), dur(hash))
 	case off > fullTooLong && undisturbed:
@@ -127,6 +134,48 @@ func (r *run) judgeFull(s *subject, l limits, hash float64) {
 			workload.Group(r.Workload.Iterations), dur(float64(best.own)), dur(hash))
 	case off > fullNote:
 		s.note("one hash at full iterations took %v, its slices promise %v", dur(float64(best.own)), dur(hash))
+	}
+}
+
+// least is the cost of one hash by the cheapest slice of all, ns.
+func (r *run) least(s *subject) float64 {
+	least := math.Inf(1)
+	for _, t := range s.traces {
+		for _, x := range t.slices {
+			least = min(least, x.own)
+		}
+	}
+	return least / float64(s.plan.SliceIterations) * float64(r.Workload.Iterations)
+}
+
+// contended: the lanes ran faster around the derivations at full iterations
+// than they do in the rounds, so what passed for undisturbed there was not.
+func (r *run) contended(s *subject, lanes float64) bool {
+	for _, f := range s.full {
+		for _, y := range f.readers {
+			if y.lanes*(1+LanesAllowed) < lanes {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// fixedCost notes, where too few rounds were clean to judge anything, a
+// target whose slices promise a wholly different time than a hash took: it
+// does something else for each request than derive.
+func (r *run) fixedCost(s *subject) {
+	if len(s.full) == 0 || s.slice <= 0 {
+		return
+	}
+	least := s.full[0].own
+	for _, f := range s.full[1:] {
+		least = min(least, f.own)
+	}
+	promise := s.slice / float64(s.plan.SliceIterations) * float64(r.Workload.Iterations)
+	if promise > 2*float64(least) {
+		s.note("one hash at full iterations took %s, its slices promise %s: each request costs about %s beside its iterations, which slices of %s iterations cannot price: make it start nothing for a request",
+			dur(float64(least)), dur(promise), dur(s.slice), workload.Group(s.plan.SliceIterations))
 	}
 }
 
@@ -174,8 +223,10 @@ func (r *run) moved(s *subject) {
 
 // dur writes nanoseconds for people, in ASCII as files want it.
 func dur(ns float64) string {
-	d := time.Duration(ns)
+	d := time.Duration(min(ns, float64(1<<62)))
 	switch {
+	case d >= 1000*time.Hour:
+		return "over 1000h"
 	case d >= 10*time.Millisecond:
 		d = d.Round(100 * time.Microsecond)
 	case d >= time.Millisecond:

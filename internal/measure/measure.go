@@ -179,6 +179,20 @@ type subject struct {
 	outcome result.Outcome
 	message string
 	notes   []string
+	stalled bool // it was silent once, and was given another try
+}
+
+// again repeats what a silent target ended, once: on a machine that stands
+// still for seconds an honest one is silent too.
+func (s *subject) again(f func() error) error {
+	err := f()
+	var silent *probe.Failure
+	if !s.stalled && errors.As(err, &silent) && silent.Silent && s.hello.Name != "" {
+		s.stalled = true
+		s.note("was silent for longer than an answer may take, once: %s", silent.Error())
+		err = f()
+	}
+	return err
 }
 
 // fail ends a subject with an outcome.

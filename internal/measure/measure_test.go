@@ -433,6 +433,64 @@ func TestCoarseClock(t *testing.T) {
 	}
 }
 
+// A target that is silent once may have been kept from running; twice is its
+// own failure.
+func TestSilence(t *testing.T) {
+	for _, c := range []struct {
+		from, times int
+		outcome     result.Outcome
+	}{{20, 1, result.Measured}, {400, 1, result.Measured}, {20, 2, result.Failed}, {400, 2, result.Failed}} {
+		w := newWorld(17)
+		asked, silent := 0, 0
+		r := w.run(t, w.subject("a", script{err: func(probe.Request, int) error {
+			if asked++; asked > c.from && silent < c.times {
+				silent++
+				return &probe.Failure{What: "no answer: none within 10s", Silent: true}
+			}
+			return nil
+		}}))[0]
+		if r.Outcome != c.outcome || !strings.Contains(strings.Join(r.Notes, "\n"), "was silent") {
+			t.Errorf("silent %d times from request %d on: %s %q, notes %q", c.times, c.from, r.Outcome, r.Message, r.Notes)
+		}
+	}
+}
+
+// Rounds beside a neighbour that never leaves calibrate on themselves: an
+// undisturbed hash before them makes no honest target implausible.
+func TestContendedThroughout(t *testing.T) {
+	w := newWorld(18)
+	full := time.Duration(-1)
+	w.busy = func(now time.Duration) bool { return full >= 0 && now > full }
+	s := w.subject("a", script{own: func(r probe.Request, d time.Duration) time.Duration {
+		if r.Iterations == wl.Iterations {
+			full = w.now + time.Millisecond
+		}
+		return d
+	}})
+	r := w.run(t, s)[0]
+	if r.Outcome != result.Measured || !strings.Contains(strings.Join(r.Notes, "\n"), "contended throughout") {
+		t.Errorf("%s %q, notes %q", r.Outcome, r.Message, r.Notes)
+	}
+}
+
+// A program that is started for every request has a cost that slices cannot
+// price; it is said.
+func TestFixedCost(t *testing.T) {
+	w := newWorld(19)
+	// nothing is clean, so nothing is judged
+	w.busy = func(now time.Duration) bool { return now/(300*time.Microsecond)%2 == 0 }
+	r := w.run(t, w.subject("a", script{own: func(r probe.Request, d time.Duration) time.Duration {
+		if r.Iterations < 3000 {
+			w.pass(20e6)
+			return d + 20*time.Millisecond
+		}
+		return d
+	}}))[0]
+	if r.Outcome != result.Measured || !strings.Contains(strings.Join(r.Notes, "\n"), "beside its iterations") {
+		t.Errorf("%s %q, notes %q", r.Outcome, r.Message, r.Notes)
+	}
+}
+
 // sha1 and sha512 are checked by the standard library after the round.
 func TestOtherHashes(t *testing.T) {
 	for _, prf := range []workload.PRF{workload.SHA1, workload.SHA512} {

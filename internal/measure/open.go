@@ -22,7 +22,6 @@ const coarsestTick = float64(longestSlice) / ticksPerSlice
 // are warm-up.
 const (
 	settleWithin  = 1.02
-	settleWindow  = 5 // slices whose least is compared: one disturbed slice is not a warm-up
 	settleAtLeast = 40
 	settleAtMost  = 2000
 	settleTime    = 3 * time.Second
@@ -39,9 +38,13 @@ type full struct {
 // once at full iterations. The error is ctx's.
 func (r *run) open(ctx context.Context, s *subject) error {
 	defer r.progress(s, true)
-	iteration, err := r.check(ctx, s)
-	if err == nil && s.outcome == result.Measured {
-		err = r.settle(ctx, s, iteration)
+	var iteration float64
+	err := s.again(func() (err error) {
+		iteration, err = r.check(ctx, s)
+		return err
+	})
+	if err == nil {
+		err = s.again(func() error { return r.settle(ctx, s, iteration) })
 	}
 	if err != nil {
 		return s.broke(ctx, err)
@@ -162,12 +165,24 @@ func (r *run) settle(ctx context.Context, s *subject, iteration float64) error {
 	}
 	s.tick = tick(s.seen)
 	now := stats.Quantile(own[len(own)/2:], costQuantile) / float64(s.plan.SliceIterations)
+	if s.tick == 0 && now > 0 {
+		// the least that was seen: a neighbour makes no plan
+		iteration = slices.Min(own) / float64(s.plan.SliceIterations)
+	}
 	if s.tick > coarsestTick || now <= 0 {
 		return fmt.Errorf("its clock ticks every %s, too coarse for slices of at most %s: time with a monotonic clock that tells microseconds or better",
 			dur(max(s.tick, float64(time.Millisecond))), dur(float64(longestSlice)))
 	}
 	if !given {
 		n, settled := warmUp(own)
+		if n > leastWarmUp {
+			// It may have been a neighbour: another process tells.
+			m, ok, err := r.settleAgain(ctx, s, iteration)
+			if err != nil {
+				return err
+			}
+			n, settled = min(n, m), settled || ok
+		}
 		if !settled {
 			s.note("did not settle within %d slices: each round drops its first %d", len(own), n)
 		}
@@ -208,18 +223,35 @@ func (r *run) settling(ctx context.Context, p Process, s *subject, iteration flo
 	}
 }
 
-// warmUp is how many slices pass until the cost stays within 2 % of what the
-// second half costs; settled is false where it takes more than the first
-// half. At least two are always dropped: caches and the clock.
+// settleAgain finds the warm-up of another process.
+func (r *run) settleAgain(ctx context.Context, s *subject, iteration float64) (n int, settled bool, err error) {
+	p, err := s.Start(ctx)
+	if err != nil {
+		return 0, false, err
+	}
+	defer p.Kill()
+	own, err := r.settling(ctx, p, s, iteration, false)
+	if err != nil {
+		return 0, false, err
+	}
+	n, settled = warmUp(own)
+	return n, settled, p.Close()
+}
+
+// leastWarmUp slices are always dropped: caches and the clock.
+const leastWarmUp = 2
+
+// warmUp is how many slices pass until one costs within 2 % of what the second
+// half does; settled is false where none of the first half comes so near.
 func warmUp(own []float64) (n int, settled bool) {
 	half := len(own) / 2
 	bound := settleWithin * stats.Quantile(own[half:], costQuantile)
-	for i := half - 1; i >= 0; i-- {
-		if slices.Min(own[max(0, i+1-settleWindow):i+1]) > bound {
-			return max(2, i+1), i < half-settleWindow
+	for i, x := range own[:half] {
+		if x <= bound {
+			return max(leastWarmUp, i), true
 		}
 	}
-	return 2, true
+	return half, false
 }
 
 // tick is the resolution of the clock that the times come from, ns: their

@@ -69,19 +69,25 @@ const unknownIteration = 2000
 
 // round runs one fresh process through the plan. The error is ctx's.
 func (r *run) round(ctx context.Context, s *subject) error {
-	p, err := s.Start(ctx)
+	err := s.again(func() error {
+		p, err := s.Start(ctx)
+		if err != nil {
+			return err
+		}
+		defer p.Kill()
+		t, err := r.trace(ctx, p, s)
+		if err != nil {
+			return err
+		}
+		if err := p.Close(); err != nil {
+			return err
+		}
+		s.traces = append(s.traces, t)
+		return nil
+	})
 	if err != nil {
 		return s.broke(ctx, err)
 	}
-	defer p.Kill()
-	t, err := r.trace(ctx, p, s)
-	if err != nil {
-		return s.broke(ctx, err)
-	}
-	if err := p.Close(); err != nil {
-		return s.broke(ctx, err)
-	}
-	s.traces = append(s.traces, t)
 	return nil
 }
 

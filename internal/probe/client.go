@@ -195,13 +195,27 @@ func (c *Client) exchange(ctx context.Context, out []byte, limit time.Duration) 
 			}
 		}
 		if left = limit - time.Since(start); left <= 0 {
-			return nil, c.fail(noAnswer(fmt.Sprintf("none within %v", limit), c.buf[:n]), 0)
+			return nil, c.silent(limit, c.buf[:n])
 		}
 		// A child of its own may hold the pipes of one that is gone.
 		if ready == 0 && c.reap() {
 			return nil, c.fail(noAnswer("it ended", c.buf[:n]), 0)
 		}
 	}
+}
+
+// silent ends a probe whose time is up.
+func (c *Client) silent(limit time.Duration, got []byte) error {
+	why := fmt.Sprintf("none within %v", limit)
+	if used, ok := c.CPU(); ok {
+		why += fmt.Sprintf(", with %v of processor time used so far", used.Round(time.Millisecond))
+	}
+	err := c.fail(noAnswer(why, got), 0)
+	var f *Failure
+	if errors.As(err, &f) {
+		f.Silent = true
+	}
+	return err
 }
 
 // line is the line that ends at eol, which must be all that came.

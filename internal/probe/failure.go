@@ -13,6 +13,7 @@ type Failure struct {
 	What   string // what it did and what the protocol wants; one line
 	Status string // how it ended by itself: "exit status 3", "signal: killed"; empty where it was stopped
 	Stderr string // the last 4 KiB that it wrote to standard error, as they came
+	Silent bool   // its time was up; it may only have been kept from running
 	err    error  // the system's error, if that is the cause
 }
 

@@ -32,6 +32,9 @@ func (r Report) headline(esc func(string) string) string {
 		}
 		return s
 	case verdict.NoBaseline:
+		if n := len(r.Targets) - r.Counts[verdict.NoBaseline]; n > 0 {
+			return fmt.Sprintf("no baseline yet for %s of %s targets; the others are ok", workload.Group(r.Counts[verdict.NoBaseline]), workload.Group(len(r.Targets)))
+		}
 		return "no baseline: measured, and nothing to compare with yet"
 	}
 	s := word + ": " + t.sentence(esc)
@@ -126,13 +129,13 @@ func (r Report) exitMeaning(esc func(string) string) string {
 		case verdict.OK:
 			return "nothing drifted past " + r.limit()
 		case verdict.NoBaseline:
-			return "having nothing to compare with is no failure"
+			return "having nothing to compare with is no failure, and nothing drifted where there was"
 		case verdict.Inconclusive:
 			return "no drift is shown, though not every drift is ruled out"
 		case verdict.NotComparable:
 			return "nothing drifted where a comparison was possible"
 		case verdict.WorkloadChanged:
-			return "the change of workload explains the time"
+			return "a changed workload is no failure, and no drift was shown beyond it"
 		}
 		return kindWords(r.Verdict) + " does not fail this gate"
 	case 1:

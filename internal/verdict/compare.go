@@ -83,7 +83,14 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 		return c
 	}
 	if now, old := head.Host.Platform(), ref.Host.Platform(); now != old {
-		return notComparable("%s was measured on %s, this is %s%s", against, platform(ref.Host), platform(head.Host), shaHint(ref.Host, head.Host))
+		was, is := platform(ref.Host), platform(head.Host)
+		if was == is {
+			was, is = was+" ("+old.CPUID+")", is+" ("+now.CPUID+")"
+		}
+		return notComparable("%s was measured on %s, this is %s%s", against, was, is, shaHint(ref.Host, head.Host))
+	}
+	if head.Host.Emulated != ref.Host.Emulated {
+		return notComparable("one of the two CPUs is emulated (%s: %s, this run: %s)", against, orReal(ref.Host.Emulated), orReal(head.Host.Emulated))
 	}
 	if head.YardstickVersion() != ref.YardstickVersion() {
 		return notComparable("%s was measured with yardstick %q, this run with %q", against, ref.Yardstick, head.Yardstick)
@@ -198,6 +205,13 @@ func platform(h host.Fingerprint) string {
 		cpu = h.CPUID
 	}
 	return fmt.Sprintf("%s/%s %s", h.GOOS, h.GOARCH, cpu)
+}
+
+func orReal(emulated string) string {
+	if emulated == "" {
+		return "real"
+	}
+	return emulated
 }
 
 func shaHint(then, now host.Fingerprint) string {

@@ -109,6 +109,8 @@ func TestKinds(t *testing.T) {
 		{"anchor: small steps add up", Case{Head: head(), Stored: Stored{Latest: Reference{"v5", []result.Run{*ref(takes(152e6, 20, 6))}}, Anchor: Reference{"v1", []result.Run{*ref(takes(138e6, 20, 6))}}}}, Slower, true, ""},
 		{"no baseline", Case{Head: head()}, NoBaseline, false, "no release is recorded"},
 		{"another CPU only", Case{Head: head(), Stored: Stored{OtherPlatform: []result.Run{*ref(on(xeon))}}}, NotComparable, false, "SHA instructions sha_ni, were none"},
+		{"an emulated baseline", Case{Head: head(), Stored: stored("v1", *ref(func(r *result.Run) { r.Host.Emulated = "qemu" }))}, NotComparable, false, "emulated"},
+		{"another stepping", Case{Head: head(func(r *result.Run) { r.Host.CPUID = "amd-epyc-f25m17s2-sha" }), Stored: Stored{OtherPlatform: []result.Run{*ref()}}}, NotComparable, false, "f25m17s2"},
 		{"another plan", Case{Head: head(), Stored: stored("v1", *ref(func(r *result.Run) { r.Plan.SliceIterations = 100 }))}, NotComparable, false, "another plan"},
 		{"another yardstick", Case{Head: head(), Stored: stored("v1", *ref(func(r *result.Run) { r.Yardstick = "2 sha-ni" }))}, NotComparable, false, "yardstick"},
 		{"more iterations, as dear each", Case{Head: head(hashes(func(w *workload.Params) { w.Iterations = 600_000 }), takes(154e6*1.2, 20, 5)), Stored: Stored{OtherWorkload: []result.Run{*ref()}}}, WorkloadChanged, false, "500,000 -> 600,000"},
