@@ -22,7 +22,7 @@ const coarsestTick = float64(longestSlice) / ticksPerSlice
 // are warm-up.
 const (
 	settleWithin  = 1.02
-	settleAtLeast = 40
+	settleAtLeast = 120
 	settleAtMost  = 2000
 	settleTime    = 3 * time.Second
 )
