@@ -79,6 +79,9 @@ func (c *Command) findRun(ctx context.Context, in *invocation) (*otherRun, error
 	if o.pull, err = client.PullRequestForRun(ctx, in.event.Repo, o.run, in.workflow); err != nil {
 		return nil, err
 	}
+	if !o.pull.Fork && !o.pull.Dependabot {
+		return nil, &github.NoPullError{Reason: fmt.Sprintf("run %d is of this repository's own pull request, whose report comments itself", o.run.ID)}
+	}
 	return &o, nil
 }
 
@@ -118,7 +121,7 @@ func (c *Command) results(ctx context.Context, in *invocation) (runs []result.Ru
 		}
 		runs = append(runs, part...)
 	}
-	if len(runs)+len(notices) == 0 {
+	if len(runs)+len(notices)+len(in.policy.Expect) == 0 {
 		return nil, nil, &github.NoPullError{Reason: fmt.Sprintf("run %d left no result of the gate %s", run.ID, in.policy.Key)}
 	}
 	notices = append(notices, "the figures are those that the pull request's own run reported")

@@ -58,6 +58,9 @@ func ReadFile(ctx context.Context, dir, commit, name string, limit int64) ([]byt
 		return nil, err
 	}
 	if len(entries) != 1 || entries[0].name != name {
+		if link, err := isLink(ctx, dir, commit, name); err != nil || link {
+			return nil, linkError(err, commit, name)
+		}
 		return nil, fmt.Errorf("%s in %s: %w", name, commit, fs.ErrNotExist)
 	}
 	return entries[0].read(ctx, dir, limit)
@@ -71,6 +74,11 @@ func Export(ctx context.Context, dir, commit, name, to string, limit int64) (int
 	entries, err := list(ctx, dir, commit, strings.TrimSuffix(name, "/")+"/")
 	if err != nil {
 		return 0, err
+	}
+	if len(entries) == 0 {
+		if link, err := isLink(ctx, dir, commit, strings.TrimSuffix(name, "/")); err != nil || link {
+			return 0, linkError(err, commit, name)
+		}
 	}
 	n := 0
 	for _, e := range entries {
@@ -93,6 +101,20 @@ func Export(ctx context.Context, dir, commit, name, to string, limit int64) (int
 		n++
 	}
 	return n, nil
+}
+
+// isLink reports whether a path of a commit is a symbolic link: it is neither
+// followed, which could lead anywhere, nor taken for absent.
+func isLink(ctx context.Context, dir, commit, path string) (bool, error) {
+	out, err := git(ctx, dir, "ls-tree", "-z", commit, "--", path)
+	return strings.HasPrefix(out, "120000 "), err
+}
+
+func linkError(err error, commit, path string) error {
+	if err != nil {
+		return err
+	}
+	return fmt.Errorf("%s in %s is a symbolic link: commit the file or folder itself", path, commit)
 }
 
 // Changed lists which of the paths differ between two commits, files under

@@ -123,10 +123,16 @@ func TestFilesOfACommit(t *testing.T) {
 	if _, err := ReadFile(ctx, r.dir, commit, "p.yaml", 5); err == nil || !strings.Contains(err.Error(), "5 are the most") {
 		t.Errorf("over the limit: %v", err)
 	}
-	for _, name := range []string{"none.yaml", "baselines", "baselines/link.txt"} {
+	for _, name := range []string{"none.yaml", "baselines"} {
 		if _, err := ReadFile(ctx, r.dir, commit, name, 100); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+	if _, err := ReadFile(ctx, r.dir, commit, "baselines/link.txt", 100); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("a symbolic link: %v", err)
+	}
+	if _, err := Export(ctx, r.dir, commit, "baselines/link.txt", t.TempDir(), 100); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("a symbolic link for a folder: %v", err)
 	}
 	to := t.TempDir()
 	if n, err := Export(ctx, r.dir, commit, "baselines", to, 100); n != 2 || err != nil {

@@ -256,6 +256,11 @@ func addExpect(p *Policy, text string) error {
 	if err != nil {
 		return err
 	}
+	for i, l := range legs {
+		if slices.Contains(legs[:i], l) {
+			return fmt.Errorf("%s is listed twice: a leg's name stands once, or one result would hide another", show(l))
+		}
+	}
 	p.Expect = addNew(p.Expect, legs)
 	return nil
 }
