@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
@@ -171,9 +172,5 @@ func (r release) nsPerOp() float64 {
 			ns = append(ns, round.NsPerOp)
 		}
 	}
-	if len(ns) == 0 {
-		return math.NaN()
-	}
-	slices.Sort(ns)
-	return (ns[(len(ns)-1)/2] + ns[len(ns)/2]) / 2
+	return stats.Median(ns)
 }

@@ -49,7 +49,7 @@ func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []
 		return nil, nil, lib, err
 	}
 	h := c.Host()
-	if lib, err = c.library(in.policy); err != nil {
+	if lib, err = c.readBaselines(in.policy); err != nil {
 		return nil, nil, lib, err
 	}
 	if runs, err = c.measure(ctx, in.policy, specs, h, lib.seenFrom(h).plan); err != nil {

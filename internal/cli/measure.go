@@ -41,7 +41,7 @@ var measureOnly = subcommand{
 			return err
 		}
 		h := c.Host()
-		lib, err := c.library(in.policy)
+		lib, err := c.readBaselines(in.policy)
 		if err != nil {
 			return err
 		}

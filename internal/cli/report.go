@@ -28,7 +28,7 @@ brings the one comment on the pull request up to date (GITHUB_TOKEN).`,
 				names = append(names, s.Name)
 			}
 		}
-		lib, err := c.library(in.policy)
+		lib, err := c.readBaselines(in.policy)
 		if err != nil {
 			return err
 		}

@@ -20,9 +20,9 @@ type library struct {
 	missing bool // a folder that was asked for does not exist
 }
 
-// library reads the folder. All of it: a damaged file is an error wherever
+// readBaselines reads the folder. All of it: a damaged file is an error wherever
 // it is, never an empty one.
-func (c *Command) library(p policy.Policy) (library, error) {
+func (c *Command) readBaselines(p policy.Policy) (library, error) {
 	store, err := baseline.Open(c.path(p.Baselines))
 	if err != nil {
 		return library{}, err
