@@ -65,6 +65,15 @@ func TestDocs(t *testing.T) {
 	if d := cmp.Diff(a.Outputs, outputs[0]); d != "" {
 		t.Errorf("outputs of action.yml (-yaml +table):\n%s", d)
 	}
+
+	// The README has the action's tables too, word for word.
+	readme := read(t, "README.md", nil)
+	_, own, _ := strings.Cut(doc, "## Your own matrix")
+	for _, block := range regexp.MustCompile(`(?s)\| (?:input|output) \|.*?\n\n`).FindAllString(own, -1) {
+		if !strings.Contains(readme, block) {
+			t.Errorf("README.md lacks this table of docs/github.md:\n%s", block)
+		}
+	}
 }
 
 // actionlint finds nothing, neither in the workflows nor in the examples.
