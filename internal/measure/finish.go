@@ -181,13 +181,19 @@ func (r *run) fixedCost(s *subject) {
 
 // around is, over the clean slices, the time from request to answer that
 // the probe's own time leaves open (ns, 25th percentile), and the processor
-// time over the own time (median; -1: unknown).
+// time over the own time (median; -1: unknown). Where processor time is known,
+// only what was computed counts as left open: on a busy core either side of the
+// exchange waits its turn.
 func (r *run) around(s *subject, l limits) (outside, cpu float64) {
 	var gaps, shares []float64
 	for _, t := range s.traces {
 		for _, i := range t.clean(l) {
 			x := t.slices[i]
-			gaps = append(gaps, x.wall-x.own)
+			gap := x.wall - x.own
+			if x.cpu >= 0 {
+				gap = min(gap, x.cpu-x.own)
+			}
+			gaps = append(gaps, gap)
 			if x.cpu >= 0 && x.own > 0 {
 				shares = append(shares, x.cpu/x.own)
 			}

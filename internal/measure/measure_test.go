@@ -128,7 +128,7 @@ func (s *scripted) Derive(ctx context.Context, r probe.Request, limit time.Durat
 	if s.cpu > 0 {
 		share = s.cpu
 	}
-	s.used += time.Duration(share * float64(took))
+	s.used += time.Duration(share*float64(took)) + s.outside
 	s.pass(20e3 + float64(s.outside))
 	if s.own != nil {
 		took = s.own(r, took)
