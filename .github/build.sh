@@ -85,6 +85,6 @@ cd "$source"
 "$go" build -trimpath -buildvcs=false \
 	-ldflags "-s -w -X github.com/pbkdf2-gate/pbkdf2-gate/internal/cli.stamped=$stamp" \
 	-o "$out/pbkdf2-gate" ./cmd/pbkdf2-gate ||
-	fail "the build failed, see above: it needs to reach ${GOPROXY:-proxy.golang.org} for modules, and for Go where the runner's is older than go.mod asks for"
+	fail "the build failed, see above: it needs to reach ${GOPROXY:-the Go module proxy} for modules, and for Go where the runner's is older than go.mod asks for"
 echo "$go" >"$out/go"
 "$out/pbkdf2-gate" version

@@ -147,7 +147,7 @@ func TestBuildEnvironment(t *testing.T) {
 	b := newBuilder(t)
 	b.goAt("path/go", "go1.26.0")
 	b.env = append(b.env, "GOFLAGS=-mod=vendor", "GOENV=/etc/goenv", "GOWORK=/w/go.work", "GOTOOLCHAIN=local", "GOOS=plan9", "GOARCH=mips", "GOEXPERIMENT=x",
-		"GODEBUG=cpu.sha=off", "CGO_CFLAGS=-O0", "GOCACHE=/caller/cache", "GOBIN=/caller/bin", "GOPROXY=https://proxy.example", "GITHUB_ACTION_REF=v1.2.3")
+		"GODEBUG=cpu.sha=off", "CGO_CFLAGS=-O0", "GOCACHE=/caller/cache", "GOBIN=/caller/bin", "GOPROXY=https://modules.example", "GITHUB_ACTION_REF=v1.2.3")
 	out, code := b.run()
 	got := map[string]bool{}
 	for line := range strings.SplitSeq(out, "\n") {
@@ -156,7 +156,7 @@ func TestBuildEnvironment(t *testing.T) {
 		}
 	}
 	cache := b.out + "/cache"
-	for _, want := range []string{"GOENV=off", "GOFLAGS=", "GOWORK=off", "GOTOOLCHAIN=auto", "CGO_ENABLED=0", "GOPROXY=https://proxy.example",
+	for _, want := range []string{"GOENV=off", "GOFLAGS=", "GOWORK=off", "GOTOOLCHAIN=auto", "CGO_ENABLED=0", "GOPROXY=https://modules.example",
 		"GOCACHE=" + cache + "/build", "GOPATH=" + cache + "/go", "GOMODCACHE=" + cache + "/mod", "HOME=" + cache + "/home"} {
 		if !got[want] {
 			t.Errorf("no %s", want)
@@ -198,7 +198,7 @@ func TestBuildFailures(t *testing.T) {
 	b := newBuilder(t)
 	b.goAt("path/go", "go1.26.0")
 	b.env = append(b.env, "FAIL=yes")
-	if out, code := b.run(); code != 3 || !strings.Contains(out, "no such module\n::error title=pbkdf2-gate::the build failed, see above: it needs to reach proxy.golang.org") {
+	if out, code := b.run(); code != 3 || !strings.Contains(out, "no such module\n::error title=pbkdf2-gate::the build failed, see above: it needs to reach the Go module proxy for modules") {
 		t.Errorf("build: exit %d:\n%s", code, out)
 	}
 	for option, says := range map[string][2]string{
