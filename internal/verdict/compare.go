@@ -10,7 +10,7 @@ import (
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
-// measure picks one figure of a round.
+// figure picks one figure of a round.
 type figure func(result.Round) float64
 
 func raw(r result.Round) float64      { return r.NsPerOp }
