@@ -3,7 +3,6 @@ package gitrepo
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,42 +12,7 @@ import (
 	"strings"
 )
 
-// ErrNoBase says that the base commit is not in this clone.
-var ErrNoBase = errors.New("the base commit is not in this clone: check out with fetch-depth: 2 or more")
-
 var objectName = regexp.MustCompile(`^[0-9a-f]{40}([0-9a-f]{24})?$`)
-
-// Base is the commit that a pull request is held against, where dir has
-// checked out its head or the test merge of it: the merge's first parent,
-// else the merge base with the pull request's base. head and base are the
-// commits that the event names; either may be empty. It reads, and fetches
-// nothing.
-func Base(ctx context.Context, dir, head, base string) (string, error) {
-	out, err := git(ctx, dir, "rev-list", "--parents", "-n", "1", "HEAD")
-	if err != nil {
-		return "", err
-	}
-	commits := strings.Fields(out) // HEAD and its parents
-	if len(commits) == 3 && (commits[2] == head || head == "") {
-		if !has(ctx, dir, commits[1]) {
-			return "", ErrNoBase
-		}
-		return commits[1], nil
-	}
-	if !objectName.MatchString(base) || !has(ctx, dir, base) {
-		return "", ErrNoBase
-	}
-	out, err = git(ctx, dir, "merge-base", "HEAD", base)
-	if err != nil {
-		return "", ErrNoBase // no common commit in a shallow clone
-	}
-	return strings.TrimSpace(out), nil
-}
-
-func has(ctx context.Context, dir, commit string) bool {
-	_, err := git(ctx, dir, "cat-file", "-e", commit+"^{commit}")
-	return err == nil
-}
 
 // ReadFile is a regular file of a commit, at most limit bytes. name is
 // relative to dir, with slashes. A file that is not there is fs.ErrNotExist.

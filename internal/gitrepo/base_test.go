@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 // repository is a clone with a base, a head and the test merge of both.
@@ -44,6 +46,32 @@ func (r repository) git(args ...string) string {
 		r.t.Fatal(err)
 	}
 	return strings.TrimSpace(out)
+}
+
+// theirs is what must not change: all of the repository but objects and the
+// edge of a shallow clone, and the work tree.
+func (r repository) theirs() map[string]string {
+	r.t.Helper()
+	all := map[string]string{}
+	err := filepath.WalkDir(r.dir, func(path string, d fs.DirEntry, err error) error {
+		rel, _ := filepath.Rel(r.dir, path)
+		switch {
+		case err != nil:
+			return err
+		case rel == ".git/objects":
+			return fs.SkipDir
+		case d.IsDir():
+			all[rel] = "a folder"
+		case d.Type().IsRegular() && rel != ".git/shallow":
+			data, e := os.ReadFile(path)
+			all[rel], err = string(data), e
+		}
+		return err
+	})
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	return all
 }
 
 func (r repository) commit(files map[string]string) string {
@@ -90,18 +118,91 @@ func TestBase(t *testing.T) {
 
 	merge := r.git("rev-parse", "HEAD")
 	r.git("branch", "merged", merge)
-	for _, depth := range []string{"1", "2"} {
-		shallow := filepath.Join(t.TempDir(), "shallow")
-		if _, err := git(ctx, ".", "clone", "-q", "--depth", depth, "-b", "merged", "file://"+r.dir, shallow); err != nil {
+	for _, c := range []struct {
+		depth, branch, want string
+		gone                bool // the remote cannot be reached
+	}{
+		{"2", "merged", base, true},
+		{"1", "merged", base, false},
+		{"1", "merged", "", true},
+		{"1", "topic", fork, false},
+		{"1", "topic", "", true},
+	} {
+		clone := filepath.Join(t.TempDir(), "shallow")
+		if _, err := git(ctx, ".", "clone", "-q", "--depth", c.depth, "-b", c.branch, "file://"+r.dir, clone); err != nil {
 			t.Fatal(err)
 		}
-		got, err := Base(ctx, shallow, head, base)
-		if depth == "1" && !errors.Is(err, ErrNoBase) || depth == "2" && (err != nil || got != base) {
-			t.Errorf("depth %s: %s, %v", depth, got, err)
+		s := repository{t, clone}
+		if c.gone {
+			s.git("remote", "set-url", "origin", "https://user:s3cret@localhost:1/x.git")
+		}
+		before := s.theirs()
+		got, err := Base(ctx, clone, head, base)
+		if got != c.want && err == nil || (c.want == "") != errors.Is(err, ErrNoBase) {
+			t.Errorf("%s, depth %s: %s, %v; want %q", c.branch, c.depth, got, err, c.want)
+		}
+		if err != nil && strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("a password in %v", err)
+		}
+		if d := cmp.Diff(before, s.theirs()); d != "" {
+			t.Errorf("%s, depth %s: the clone changed: %s", c.branch, c.depth, d)
 		}
 	}
 	if _, err := Base(ctx, t.TempDir(), head, base); !errors.Is(err, ErrNone) {
 		t.Errorf("no repository: %v", err)
+	}
+}
+
+// A commit that is fetched into a clone whose history is whole leaves it whole.
+func TestFetchKeepsHistory(t *testing.T) {
+	ctx := context.Background()
+	r := newRepository(t)
+	first := r.commit(map[string]string{"f": "1"})
+	clone := filepath.Join(t.TempDir(), "clone")
+	r.git("clone", "-q", "file://"+r.dir, clone)
+	r.commit(map[string]string{"f": "2"})
+	third := r.commit(map[string]string{"f": "3"})
+	s := repository{t, clone}
+	if got, err := BaseOf(ctx, clone, third); err != nil || got != first {
+		t.Errorf("%s, %v; want %s", got, err, first)
+	}
+	if n := s.git("rev-list", "--count", third); n != "3" || s.git("rev-parse", "--is-shallow-repository") != "false" {
+		t.Errorf("%s commits", n)
+	}
+}
+
+func TestBaseOf(t *testing.T) {
+	ctx := context.Background()
+	r := newRepository(t)
+	if _, err := BaseOf(ctx, r.dir, "main"); !errors.Is(err, ErrNone) {
+		t.Errorf("nothing committed: %v", err)
+	}
+	fork := r.commit(map[string]string{"f": "1"})
+	r.git("tag", "-a", "-m", "tag", "v1")
+	r.git("branch", "topic")
+	r.commit(map[string]string{"f": "2"})
+	r.git("branch", "a/b")
+	clone := filepath.Join(t.TempDir(), "clone")
+	r.git("clone", "-q", "-b", "topic", "--single-branch", "file://"+r.dir, clone)
+	s := repository{t, clone}
+	head := s.commit(map[string]string{"g": "1"})
+	s.git("remote", "rename", "origin", "upstream")
+	before := s.theirs()
+	for ref, want := range map[string]string{"main": fork, "a/b": fork, "v1": fork, "topic": head, "HEAD": head, "HEAD~1": fork, fork[:9]: fork, "upstream/topic": fork} {
+		if got, err := BaseOf(ctx, clone, ref); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", ref, got, err, want)
+		}
+	}
+	if d := cmp.Diff(before, s.theirs()); d != "" {
+		t.Errorf("the clone changed: %s", d)
+	}
+	if _, err := BaseOf(ctx, clone, "nothing"); err == nil || !strings.Contains(err.Error(), "nothing is no commit, branch or tag here") {
+		t.Errorf("no such branch: %v", err)
+	}
+	s.git("checkout", "-q", "--orphan", "other")
+	s.commit(nil)
+	if _, err := BaseOf(ctx, clone, "topic"); !errors.Is(err, ErrNoBase) || !strings.Contains(err.Error(), "in common") {
+		t.Errorf("nothing in common: %v", err)
 	}
 }
 
