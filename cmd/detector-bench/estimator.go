@@ -43,11 +43,15 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		defer cmd.Process.Kill()
 	}
 	spec := target.Spec{Name: "go", Kind: "probe", Rest: "'" + self + "' probe"}
-	command, err := spec.Command(target.Env{Self: self, Environ: target.Environ(os.Environ())})
+	built, err := target.Side{Environ: os.Environ()}.Prepare(ctx, []target.Spec{spec})
 	if err != nil {
 		return err
 	}
-	subject := measure.Subject{Name: "go", Side: result.Head, Start: func(ctx context.Context) (measure.Process, error) {
+	if built[0].Err != nil {
+		return built[0].Err
+	}
+	command := built[0].Commands[0]
+	subject := measure.Subject{Name: "go", Side: result.Head, Workload: workload.Reference(), Start: func(ctx context.Context) (measure.Process, error) {
 		c, err := command.Start(ctx)
 		if err != nil {
 			return nil, err
@@ -61,11 +65,11 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	var raw measure.Raw
 	start := time.Now()
 	_, err = measure.Run(ctx, measure.Config{
-		Workload: workload.Reference(), Subjects: []measure.Subject{subject},
-		Budget:  time.Duration(*windows) * *length,
-		Enough:  func([]result.Round) bool { return false },
-		Clock:   func() time.Duration { return time.Since(start) },
-		Kernels: measure.RealKernels(), Rand: rand.New(rand.NewPCG(*seed, 2)), Pin: measure.PinThread,
+		Subjects: []measure.Subject{subject},
+		Budget:   time.Duration(*windows) * *length,
+		Enough:   func([]result.Round) bool { return false },
+		Clock:    func() time.Duration { return time.Since(start) },
+		Kernels:  measure.RealKernels(), Rand: rand.New(rand.NewPCG(*seed, 2)), Pin: measure.PinThread,
 		Raw: func(r measure.Raw) { raw = r },
 	})
 	if err != nil {

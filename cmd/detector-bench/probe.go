@@ -7,8 +7,7 @@ import (
 	"os"
 	"runtime/debug"
 
-	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
-	"github.com/pbkdf2-gate/pbkdf2-gate/internal/target"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/goprobe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
@@ -18,9 +17,10 @@ import (
 func extraProbe(_ context.Context, fs *flag.FlagSet, args []string) error {
 	extra := fs.Float64("extra", 0, "per cent of the iterations to do once more")
 	fs.Parse(args)
-	hello, derive := target.Builtin(false)
 	debug.SetGCPercent(-1)
-	return probe.Serve(os.Stdin, os.Stdout, hello, func(prf workload.PRF, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
+	derive := workload.Key
+	return goprobe.Serve(os.Stdin, os.Stdout, "pbkdf2-probe/1 go-extra", func(name, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
+		prf := workload.PRF(name)
 		key, err := derive(prf, password, salt, iterations, keyBytes)
 		if more := int(math.Round(float64(iterations) * *extra / 100)); err == nil && more > 0 {
 			_, err = derive(prf, password, salt, more, keyBytes)

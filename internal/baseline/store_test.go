@@ -123,10 +123,10 @@ func TestBrokenFiles(t *testing.T) {
 		"newer":       {strings.ReplaceAll(file, "pbkdf2-gate/1", "pbkdf2-gate/2"), ":1: format \"pbkdf2-gate/2\" is newer"},
 		"other CPU":   {strings.Replace(file, "cpu-id: amd", "cpu-id: intel", 1), ":5: cpu-id \"intel-epyc-7763-f25m1s1-sha\" is not the file's platform"},
 		"other OS":    {strings.Replace(file, "goos: linux", "goos: darwin", 1), ":2: goos \"darwin\" is not the file's platform"},
-		"no release":  {strings.Replace(file, "release: v1", "release:", 1), ":32: release is empty in a baseline file"},
+		"no release":  {strings.Replace(file, "release: v1", "release:", 1), ":34: release is empty in a baseline file"},
 		"base":        {strings.Replace(file, "side: head", "side: base", 1), ":21: side \"base\" is no baseline's"},
 		"failed":      {file + "\n" + block(t, with(good, func(r *result.Run) { r.Outcome, r.Message, r.Rounds = result.Failed, "died", nil })), ": outcome \"failed\" is no baseline's"},
-		"no rounds":   {block(t, with(good, func(r *result.Run) { r.Rounds = nil })), ":35: rounds is 0"},
+		"no rounds":   {block(t, with(good, func(r *result.Run) { r.Rounds = nil })), ":37: rounds is 0"},
 		"second file": {file + "\n" + strings.Replace(file, "goarch: amd64", "goarch: arm64", 1), ": goarch \"arm64\" is not the file's platform"},
 	} {
 		t.Run(name, func(t *testing.T) {

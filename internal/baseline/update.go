@@ -137,7 +137,7 @@ func admit(rep *Report, release string, runs []result.Run, opt Options) (map[hos
 		if r.Commit != first.Commit {
 			return nil, fmt.Errorf("update baselines: the results are of several commits (%s, %s): record one commit as release %s", commitName(first), commitName(&r), release)
 		}
-		r.Release = release
+		r.Release, r.Spent = release, result.Spent{}
 		admitted[p] = append(admitted[p], r)
 	}
 	return admitted, nil

@@ -15,7 +15,7 @@ var action = subcommand{
 	name:     "action",
 	summary:  "check, within a GitHub workflow: what action.yml calls",
 	help:     "Settings come from the action's inputs too; the report goes to the log, the job's\nsummary and files, whose paths are outputs. It wants no token and comments nowhere.",
-	settings: []string{"target", "threshold", "baseline-threshold", "budget", "baselines", "fail-on", "leg", "key"},
+	settings: []string{"target", "threshold", "baseline-threshold", "budget", "baselines", "base-ref", "build", "fail-on", "leg", "key"},
 	judges:   true,
 	inputs:   true,
 	measures: true,
@@ -37,7 +37,7 @@ var action = subcommand{
 		if err != nil {
 			return err
 		}
-		r, exit := c.judge(in.policy, lib, runs, names, in.ground.notices)
+		r, exit := c.judge(in, lib, runs, names, nil)
 
 		leg := in.policy.Leg
 		if leg == "" {

@@ -17,8 +17,9 @@ var check = subcommand{
 	name:     "check",
 	summary:  "measure this machine, compare with the baselines, print the report",
 	help:     "The exit code says whether a verdict fails. --out also writes the result file.",
-	settings: append([]string{"target", "threshold", "baseline-threshold", "budget", "baselines", "fail-on", "leg", "format", "out"}, workloadSettings...),
+	settings: append([]string{"target", "threshold", "baseline-threshold", "budget", "baselines", "base-ref", "build", "fail-on", "leg", "format", "out"}, workloadSettings...),
 	judges:   true,
+	measures: true,
 	run: func(c *Command, ctx context.Context, in *invocation) error {
 		if err := in.noArgs(); err != nil {
 			return err
@@ -27,7 +28,7 @@ var check = subcommand{
 		if err != nil {
 			return err
 		}
-		r, exit := c.judge(in.policy, lib, runs, names, in.ground.notices)
+		r, exit := c.judge(in, lib, runs, names, nil)
 		err = c.print(in.policy.Format, r, exit)
 		if in.policy.Out != "" {
 			if e := c.writeResult(in.policy.Out, runs); e != nil {
@@ -41,18 +42,8 @@ var check = subcommand{
 // measureAndReread measures the targets, and returns what a file would carry
 // of that: nothing else is judged. names are the targets.
 func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []result.Run, names []string, lib library, err error) {
-	specs, err := targets(in.policy)
+	runs, specs, lib, err := c.measureAll(ctx, in)
 	if err != nil {
-		return nil, nil, lib, err
-	}
-	if err := c.writable(in.policy.Out); err != nil {
-		return nil, nil, lib, err
-	}
-	h := c.Host()
-	if lib, err = c.readBaselines(in.policy); err != nil {
-		return nil, nil, lib, err
-	}
-	if runs, err = c.measure(ctx, in.policy, specs, h, lib.seenFrom(h).plan); err != nil {
 		return nil, nil, lib, err
 	}
 	data, err := result.Encode(runs)
@@ -69,17 +60,27 @@ func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []
 }
 
 // judge decides the runs and makes the report of it. names are the targets
-// that every leg must have.
-func (c *Command) judge(p policy.Policy, lib library, runs []result.Run, names, notices []string) (report.Report, int) {
-	cases, more := cases(p, lib, runs, names)
+// that every leg must have, beside those that the pull request took out.
+func (c *Command) judge(in *invocation, lib library, runs []result.Run, names, notices []string) (report.Report, int) {
+	p := in.policy
+	cases, more := cases(p, lib, runs, append(slices.Clip(names), in.gone...))
+	for i, x := range cases {
+		if x.Head == nil && slices.Contains(in.gone, x.Name) {
+			cases[i].Why = "this pull request takes it out of " + policyFile
+		}
+	}
+	notices = append(slices.Clip(in.ground.notices), notices...)
 	if lib.missing {
 		more = append(more, fmt.Sprintf("there is no folder %s, so there are no baselines", p.Baselines))
 	}
 	targets := verdict.Judge(p, cases)
 	exit := verdict.Exit(targets)
 	workload := p.Workload
-	if len(runs) > 0 {
-		workload = runs[0].Workload
+	for _, r := range runs {
+		if r.Side == result.Head {
+			workload = r.Workload
+			break
+		}
 	}
 	return report.New(report.Input{
 		ToolVersion: toolVersion(), Targets: targets, Overall: verdict.Overall(targets), Exit: exit,

@@ -10,6 +10,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"sync"
@@ -19,6 +20,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/goprobe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
@@ -33,7 +35,8 @@ func TestMain(m *testing.M) {
 			stop()
 			os.Exit(code)
 		},
-		"badprobe": badProbe,
+		"badprobe":  badProbe,
+		"teamprobe": teamProbe,
 	})
 }
 
@@ -50,6 +53,12 @@ func TestScripts(t *testing.T) {
 			// golden result files, and no git repository above
 			e.Setenv("GOLDEN", filepath.Join(mustAbs("../result/testdata")))
 			e.Setenv("GIT_CEILING_DIRECTORIES", "/")
+			for name, value := range map[string]string{
+				"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "e@example.com",
+				"GIT_COMMITTER_NAME": "n", "GIT_COMMITTER_EMAIL": "e@example.com",
+			} {
+				e.Setenv(name, value)
+			}
 			// Scripts that measure would disturb each other.
 			if !waiting[filepath.Base(e.WorkDir)] {
 				measuring.Lock()
@@ -58,7 +67,7 @@ func TestScripts(t *testing.T) {
 			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
-			"exits": exits, "answers": answers, "left": left,
+			"exits": exits, "answers": answers, "left": left, "pull": pull,
 		},
 		Condition: func(cond string) (bool, error) {
 			if cond == "root" {
@@ -116,6 +125,42 @@ func answers(ts *testscript.TestScript, neg bool, args []string) {
 		}
 	}
 	ts.Check(p.Close())
+}
+
+// pull HEAD BASE: what follows runs in the workflow of a pull request.
+func pull(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: pull HEAD BASE")
+	}
+	var commits [2]string
+	for i, ref := range args {
+		ts.Check(ts.Exec("git", "rev-parse", ref))
+		commits[i] = strings.TrimSpace(ts.ReadFile("stdout"))
+	}
+	file := ts.MkAbs(filepath.Join(ts.Getenv("WORK"), "event.json"))
+	ts.Check(os.WriteFile(file, fmt.Appendf(nil, `{"repository":{"id":1},"pull_request":{"number":7,"user":{"login":"u"},"head":{"sha":%q,"repo":{"id":1}},"base":{"sha":%q,"ref":"main","repo":{"id":1}}}}`, commits[0], commits[1]), 0o666))
+	for name, value := range map[string]string{
+		"GITHUB_ACTIONS": "true", "GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": file,
+		"GITHUB_REPOSITORY": "o/r", "GITHUB_RUN_ID": "5", "GITHUB_RUN_ATTEMPT": "1",
+	} {
+		ts.Setenv(name, value)
+	}
+}
+
+// teamProbe is an honest probe that costs so many per cent more.
+func teamProbe() {
+	extra, _ := strconv.Atoi(os.Args[1])
+	debug.SetGCPercent(-1)
+	err := goprobe.Serve(os.Stdin, os.Stdout, "pbkdf2-probe/1 team version=1", func(prf, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
+		key, err := workload.Key(workload.PRF(prf), password, salt, iterations, keyBytes)
+		if more := iterations * extra / 100; err == nil && more > 0 {
+			_, err = workload.Key(workload.PRF(prf), password, salt, more, keyBytes)
+		}
+		return key, err
+	})
+	if err != nil {
+		os.Exit(1)
+	}
 }
 
 // left [WORD]: no process runs whose command line has the word.

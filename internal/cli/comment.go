@@ -138,7 +138,7 @@ func (c *Command) reportRun(ctx context.Context, in *invocation, names []string,
 	if err != nil {
 		return err
 	}
-	r, _ := c.judge(in.policy, lib, runs, names, append(in.ground.notices, notices...))
+	r, _ := c.judge(in, lib, runs, names, notices)
 	if err := c.announce(github.NewJob(c.Stdout, c.getenv), r, nil); err != nil {
 		return err
 	}

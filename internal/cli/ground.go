@@ -34,13 +34,14 @@ func (c *Command) ground(ctx context.Context, pull *pullRequest) *ground {
 	if pull == nil {
 		return g
 	}
+	g.here = pull.here
 	commit, err := gitrepo.Base(ctx, c.Dir, pull.head, pull.base)
 	if err != nil {
 		g.headless = true
-		g.notices = append(g.notices, fmt.Sprintf("judged by the defaults and without baselines, which come from the pull request's base: %v", err))
+		g.notices = append(g.notices, fmt.Sprintf("judged by the defaults, without baselines, and not beside its base, all of which come from the pull request's base commit: %v", err))
 		return g
 	}
-	g.commit, g.here = commit, pull.here
+	g.commit = commit
 	return g
 }
 
@@ -56,27 +57,25 @@ func (g *ground) close() {
 	}
 }
 
-// values reads the policy file.
-func (g *ground) values(ctx context.Context) ([]policy.Value, error) {
+// policyOf reads the policy file of a commit, or of the working directory
+// where commit is empty. found is false where there is none.
+func (c *Command) policyOf(ctx context.Context, commit string) (values []policy.Value, found bool, err error) {
 	var data []byte
-	var err error
 	name := policyFile
-	switch {
-	case g.headless:
-		return nil, nil
-	case g.commit != "":
-		name = g.commit[:12] + ":" + policyFile
-		data, err = gitrepo.ReadFile(ctx, g.c.Dir, g.commit, policyFile, policy.MaxFile)
-	default:
-		data, err = readAtMost(filepath.Join(g.c.Dir, policyFile), policy.MaxFile+1)
+	if commit != "" {
+		name = commit[:12] + ":" + policyFile
+		data, err = gitrepo.ReadFile(ctx, c.Dir, commit, policyFile, policy.MaxFile)
+	} else {
+		data, err = readAtMost(filepath.Join(c.Dir, policyFile), policy.MaxFile+1)
 	}
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, false, fmt.Errorf("%s: %w", name, err)
 	}
-	return policy.Load(data, name)
+	values, err = policy.Load(data, name)
+	return values, true, err
 }
 
 // baselines turns the policy's folder into one that can be read.

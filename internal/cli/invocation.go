@@ -23,6 +23,8 @@ type invocation struct {
 	args   []string
 	policy policy.Policy
 	ground *ground       // nil without settings
+	base   base          // what is measured beside the working directory
+	gone   []string      // targets that the pull request takes out of the configuration
 	event  *github.Event // nil outside a workflow
 	flags  *flag.FlagSet
 	// switches that are no settings
@@ -101,9 +103,8 @@ func (c *Command) flagSet(s subcommand, in *invocation, values *[]policy.Value) 
 	return fs
 }
 
-// resolve applies the flags over the inputs over the policy file over the
-// defaults. Where the subcommand judges a pull request, file and baselines are
-// those of its base.
+// resolve finds the settings in force. Where the subcommand judges a pull
+// request, policy and baselines are those of its base.
 func (c *Command) resolve(ctx context.Context, s subcommand, in *invocation, flags []policy.Value) error {
 	if s.judges {
 		var err error
@@ -123,16 +124,12 @@ func (c *Command) resolve(ctx context.Context, s subcommand, in *invocation, fla
 		}
 	}
 	in.ground = c.ground(ctx, in.pullRequest())
-	file, err := in.ground.values(ctx)
-	if err != nil {
-		return &exitError{exitUsage, err}
-	}
 	var inputs []policy.Value
 	if s.inputs {
 		inputs = policy.Inputs(c.input)
 	}
-	if in.policy, err = policy.Resolve(file, inputs, flags); err != nil {
-		return &exitError{exitUsage, err}
+	if err := c.settle(ctx, s, in, inputs, flags); err != nil {
+		return err
 	}
 	return in.ground.baselines(ctx, &in.policy)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	crand "crypto/rand"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -27,27 +26,19 @@ var measureOnly = subcommand{
 	name:     "measure",
 	summary:  "measure only; write a result file",
 	help:     "The result goes to --out, or to standard output. Its format is documented in docs/formats.md.",
-	settings: append([]string{"target", "threshold", "baseline-threshold", "budget", "baselines", "leg", "out"}, workloadSettings...),
+	settings: append([]string{"target", "threshold", "baseline-threshold", "budget", "baselines", "base-ref", "build", "leg", "out"}, workloadSettings...),
 	judges:   true,
+	measures: true,
 	run: func(c *Command, ctx context.Context, in *invocation) error {
 		if err := in.noArgs(); err != nil {
 			return err
 		}
-		specs, err := targets(in.policy)
+		runs, _, _, err := c.measureAll(ctx, in)
 		if err != nil {
 			return err
 		}
-		if err := c.writable(in.policy.Out); err != nil {
-			return err
-		}
-		h := c.Host()
-		lib, err := c.readBaselines(in.policy)
-		if err != nil {
-			return err
-		}
-		runs, err := c.measure(ctx, in.policy, specs, h, lib.seenFrom(h).plan)
-		if err != nil {
-			return err
+		for _, n := range in.ground.notices {
+			fmt.Fprintf(c.Stderr, "pbkdf2-gate: %s\n", n)
 		}
 		return c.writeResult(in.policy.Out, runs)
 	},
@@ -98,55 +89,55 @@ func targets(p policy.Policy) ([]target.Spec, error) {
 	return specs, nil
 }
 
-// measure times the targets and completes their records. plan has the plan
+// measureAll measures the configured targets. specs are those of the head.
+func (c *Command) measureAll(ctx context.Context, in *invocation) (runs []result.Run, specs []target.Spec, lib library, err error) {
+	if specs, err = targets(in.policy); err != nil {
+		return nil, nil, lib, err
+	}
+	if err := target.CheckBuild(in.policy.Build); err != nil {
+		return nil, nil, lib, usageError("%s: %w", in.policy.Where("build"), err)
+	}
+	if err := c.writable(in.policy.Out); err != nil {
+		return nil, nil, lib, err
+	}
+	h := c.Host()
+	if lib, err = c.readBaselines(in.policy); err != nil {
+		return nil, nil, lib, err
+	}
+	temp, err := os.MkdirTemp("", "pbkdf2-gate-")
+	if err != nil {
+		return nil, nil, lib, err
+	}
+	defer gitrepo.RemoveAll(temp)
+	w, err := c.layOut(ctx, in, specs, temp)
+	defer w.close()
+	defer probe.Sweep() // before the trees that they run in go
+	if err != nil {
+		return nil, nil, lib, err
+	}
+	runs, err = c.measure(ctx, in, w, h, lib.seenFrom(h).plan)
+	return runs, specs, lib, err
+}
+
+// measure times what is laid out and completes the records. plan has the plan
 // of a target's baseline, zero for none.
-func (c *Command) measure(ctx context.Context, p policy.Policy, specs []target.Spec, h host.Fingerprint, plan func(name string) result.Plan) ([]result.Run, error) {
-	self, err := c.Self()
-	if err != nil {
-		return nil, fmt.Errorf("find this program, which is the built-in probe: %w", err)
-	}
-	env := target.Env{Self: self, Dir: c.Dir, Environ: target.Environ(c.Environ)}
-	switch d := c.getenv("PBKDF2_GATE_DEBUG"); d {
-	case "":
-	case "probe":
-		env.Debug = c.Stderr
-	default:
-		return nil, usageError("PBKDF2_GATE_DEBUG=%s: the only thing to watch is probe", d)
-	}
-	var subjects []measure.Subject
-	for _, s := range specs {
-		cmd, err := s.Command(env)
-		if err != nil {
-			return nil, usageError("%s: target %s: %w", p.Where("target"), s.Name, err)
-		}
-		subjects = append(subjects, measure.Subject{
-			Name: s.Name, Side: result.Head, Plan: plan(s.Name),
-			Start: func(ctx context.Context) (measure.Process, error) {
-				client, err := cmd.Start(ctx)
-				if err != nil {
-					return nil, err
-				}
-				return client, nil
-			},
-		})
-	}
-	commit, date, err := gitrepo.Head(ctx, c.Dir)
-	if err != nil {
-		if !errors.Is(err, gitrepo.ErrNone) {
-			fmt.Fprintf(c.Stderr, "pbkdf2-gate: the commit is not recorded: %v\n", err)
-		}
-		date = c.Now().UTC().Truncate(time.Second)
-	}
+func (c *Command) measure(ctx context.Context, in *invocation, w *workbench, h host.Fingerprint, plan func(name string) result.Plan) ([]result.Run, error) {
 	id, err := runID(c.Now())
 	if err != nil {
 		return nil, err
 	}
-
+	p := in.policy
+	items := w.items()
+	var subjects []measure.Subject
+	for _, x := range items {
+		subjects = append(subjects, measure.Subject{
+			Name: x.Spec.Name, Side: x.side.name, Start: x.starter(), Workload: x.side.policy.Workload,
+			Plan: plan(x.Spec.Name), Brief: w.same(x.Spec.Name),
+		})
+	}
 	show := c.progress()
 	start := time.Now()
-	defer probe.Sweep()
 	runs, err := measure.Run(ctx, measure.Config{
-		Workload: p.Workload,
 		Subjects: subjects,
 		Budget:   p.Budget,
 		Enough: func(r []result.Round) bool {
@@ -163,9 +154,11 @@ func (c *Command) measure(ctx context.Context, p policy.Policy, specs []target.S
 		return nil, err
 	}
 	for i := range runs {
-		r := &runs[i]
-		r.Host, r.Leg, r.ID, r.Commit, r.Date = h, p.Leg, id, commit, date
+		r, x := &runs[i], items[i]
+		r.Host, r.Leg, r.ID, r.Commit, r.Date = h, p.Leg, id, x.side.commit, x.side.date
+		r.Program, r.Spent.Build = x.Program, x.Took
 		r.Message = result.Text(r.Message)
+		r.Notes = append(x.notes(), r.Notes...)
 		for j := range r.Notes {
 			r.Notes[j] = result.Text(r.Notes[j])
 		}

@@ -3,7 +3,7 @@ package cli
 import (
 	"context"
 
-	"github.com/pbkdf2-gate/pbkdf2-gate/internal/target"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/goprobe"
 )
 
 var builtinProbe = subcommand{
@@ -14,6 +14,6 @@ var builtinProbe = subcommand{
 		if err := in.noArgs(); err != nil {
 			return err
 		}
-		return target.Serve(c.Stdin, c.Stdout, in.xcrypto)
+		return goprobe.Run(c.Stdin, c.Stdout, in.xcrypto)
 	},
 }

@@ -44,7 +44,7 @@ brings the one comment on the pull request up to date (GITHUB_TOKEN).`,
 				return err
 			}
 		}
-		r, exit := c.judge(in.policy, lib, runs, names, in.ground.notices)
+		r, exit := c.judge(in, lib, runs, names, nil)
 		if in.event == nil || in.policy.Comment == string(github.Never) && in.policy.Source("format") == policy.FromFlag {
 			if in.policy.Comment != string(github.Never) {
 				return usageError("report: --comment works in a GitHub workflow only")

@@ -20,14 +20,14 @@ func (r *run) finish() []result.Run {
 		if r.Raw != nil {
 			r.Raw(s.raw(l))
 		}
-		rounds := usable(s, l, r.Workload)
+		rounds := usable(s, l, s.Workload)
 		if s.outcome == result.Measured {
 			r.judge(s, l, rounds)
 			r.moved(s)
 		}
 		run := result.Run{
 			Yardstick:     yardstick.ID(),
-			Workload:      r.Workload,
+			Workload:      s.Workload,
 			Plan:          s.plan,
 			Target:        s.Name,
 			Side:          s.Side,
@@ -37,6 +37,7 @@ func (r *run) finish() []result.Run {
 			Outcome:       s.outcome,
 			Message:       s.message,
 			Notes:         s.notes,
+			Spent:         result.Spent{Open: s.opening, Slices: s.slices, Yardsticks: s.yardsticks, Around: s.spent - s.slices - s.yardsticks},
 		}
 		if s.outcome == result.Measured {
 			run.Rounds = rounds
@@ -76,7 +77,7 @@ func (r *run) judge(s *subject, l limits, rounds []result.Round) {
 	}
 	hash := stats.Median(cost)
 	outside, cpu := r.around(s, l)
-	sliceNs := hash / float64(r.Workload.Iterations) * float64(s.plan.SliceIterations)
+	sliceNs := hash / float64(s.Workload.Iterations) * float64(s.plan.SliceIterations)
 
 	if r.contended(s, stats.Median(lanes)) {
 		s.note("the core was contended throughout: the yardsticks were faster before the rounds than in any of them")
@@ -87,12 +88,12 @@ func (r *run) judge(s *subject, l limits, rounds []result.Round) {
 		s.fail(result.Implausible, "reports %v for slices that take %v from request to answer: time the whole derivation, and answer at once",
 			dur(sliceNs), dur(sliceNs+outside))
 	}
-	per := hash / r.Workload.Compressions()
+	per := hash / s.Workload.Compressions()
 	bound := lanesBound
-	if r.Workload.Blocks() > yardstick.NumLanes {
+	if s.Workload.Blocks() > yardstick.NumLanes {
 		bound = wideBound
 	}
-	if least := bound * stats.Median(lanes); r.Workload.PRF == workload.SHA256 && r.Kernels.Checks && per < least && !(cpu > helped) {
+	if least := bound * stats.Median(lanes); s.Workload.PRF == workload.SHA256 && r.Kernels.Checks && per < least && !(cpu > helped) {
 		s.fail(result.Implausible, "%.1f ns for a SHA-256 compression is less than this core needs (%.1f ns side by side) and no helper threads explain it: time the whole derivation",
 			per, stats.Median(lanes))
 	}
@@ -128,10 +129,10 @@ func (r *run) judgeFull(s *subject, l limits, hash float64) {
 		// held against the least that any slice cost: no disturbance makes a
 		// long derivation that much faster
 		s.fail(result.Implausible, "one hash at %s iterations took %v, its slices promise %v: the time must grow with the iterations",
-			workload.Group(r.Workload.Iterations), dur(float64(best.own)), dur(hash))
+			workload.Group(s.Workload.Iterations), dur(float64(best.own)), dur(hash))
 	case off > fullTooLong && undisturbed:
 		s.fail(result.Implausible, "one hash at %s iterations took %v, its slices promise %v: short requests must cost what they do in long ones",
-			workload.Group(r.Workload.Iterations), dur(float64(best.own)), dur(hash))
+			workload.Group(s.Workload.Iterations), dur(float64(best.own)), dur(hash))
 	case off > fullNote:
 		s.note("one hash at full iterations took %v, its slices promise %v", dur(float64(best.own)), dur(hash))
 	}
@@ -145,7 +146,7 @@ func (r *run) least(s *subject) float64 {
 			least = min(least, x.own)
 		}
 	}
-	return least / float64(s.plan.SliceIterations) * float64(r.Workload.Iterations)
+	return least / float64(s.plan.SliceIterations) * float64(s.Workload.Iterations)
 }
 
 // contended: the lanes ran faster around the derivations at full iterations
@@ -172,7 +173,7 @@ func (r *run) fixedCost(s *subject) {
 	for _, f := range s.full[1:] {
 		least = min(least, f.own)
 	}
-	promise := s.slice / float64(s.plan.SliceIterations) * float64(r.Workload.Iterations)
+	promise := s.slice / float64(s.plan.SliceIterations) * float64(s.Workload.Iterations)
 	if promise > 2*float64(least) {
 		s.note("one hash at full iterations took %s, its slices promise %s: each request costs about %s beside its iterations, which slices of %s iterations cannot price: make it start nothing for a request",
 			dur(float64(least)), dur(promise), dur(s.slice), workload.Group(s.plan.SliceIterations))
@@ -244,7 +245,7 @@ func dur(ns float64) string {
 }
 
 func (s *subject) raw(l limits) Raw {
-	raw := Raw{Name: s.Name, Side: s.Side, Plan: s.plan, Spent: s.spent, Inside: s.inside}
+	raw := Raw{Name: s.Name, Side: s.Side, Plan: s.plan, Spent: s.spent, Inside: s.slices + s.yardsticks}
 	for _, t := range s.traces {
 		var x RawRound
 		for _, sl := range t.slices {

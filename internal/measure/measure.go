@@ -52,7 +52,11 @@ type Subject struct {
 	Name  string
 	Side  string // result.Head or result.Base
 	Start func(context.Context) (Process, error)
-	Plan  result.Plan // of the baseline; zero: one is found
+	// Workload is what one hash is. Sides may differ in it.
+	Workload workload.Params
+	Plan     result.Plan // of the baseline; zero: one is found, or the other side's taken
+	// Brief says that there is nothing to find, so that the fewest rounds do.
+	Brief bool
 }
 
 // Kernels are the yardstick's loops.
@@ -72,7 +76,6 @@ func RealKernels() Kernels {
 
 // Config is what to measure and with what.
 type Config struct {
-	Workload workload.Params
 	Subjects []Subject
 	Budget   time.Duration // measuring time of each subject, without its opening
 	// Enough says that these rounds resolve what they must, so that
@@ -148,9 +151,11 @@ func Run(ctx context.Context, cfg Config) ([]result.Run, error) {
 				s.Plan = o.plan
 			}
 		}
+		before := r.Clock()
 		if err := r.open(ctx, s); err != nil {
 			return nil, err
 		}
+		s.opening = r.Clock() - before
 	}
 	if err := r.rounds(ctx); err != nil {
 		return nil, err
@@ -167,19 +172,20 @@ type run struct {
 // subject is a Subject and what became of it.
 type subject struct {
 	Subject
-	hello   probe.Hello
-	plan    result.Plan
-	seen    []float64 // every time that it reported while it was opened, ns
-	tick    float64   // resolution of its clock, ns; 0: fine
-	slice   float64   // what a slice took when it was opened, ns
-	full    []full
-	traces  []trace
-	spent   time.Duration // on rounds
-	inside  time.Duration // of that, in slices and yardsticks
-	outcome result.Outcome
-	message string
-	notes   []string
-	stalled bool // it was silent once, and was given another try
+	hello              probe.Hello
+	plan               result.Plan
+	seen               []float64 // every time that it reported while it was opened, ns
+	tick               float64   // resolution of its clock, ns; 0: fine
+	slice              float64   // what a slice took when it was opened, ns
+	full               []full
+	traces             []trace
+	opening            time.Duration
+	spent              time.Duration // on rounds
+	slices, yardsticks time.Duration // of that
+	outcome            result.Outcome
+	message            string
+	notes              []string
+	stalled            bool // it was silent once, and was given another try
 }
 
 // again repeats what a silent target ended, once: on a machine that stands
@@ -285,10 +291,10 @@ func (r *run) done(g []*subject) bool {
 		if n > 0 {
 			next += s.spent / time.Duration(n)
 		}
-		usable := usable(s, limits, r.Workload)
+		usable := usable(s, limits, s.Workload)
 		few = few || n < minRounds
 		short = short || len(usable) < result.MinRounds
-		enough = enough && (len(usable) >= maxRounds || len(usable) >= result.MinRounds && r.Enough(usable))
+		enough = enough && (len(usable) >= maxRounds || len(usable) >= result.MinRounds && (s.Brief || r.Enough(usable)))
 	}
 	budget := r.Budget * time.Duration(len(g))
 	over := func(factor time.Duration) bool { return spent+next > factor*budget }

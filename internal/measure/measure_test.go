@@ -10,9 +10,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/verdict"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/yardstick"
 )
@@ -74,7 +76,7 @@ const cost = 9000.0
 
 func (w *world) subject(name string, s script) Subject {
 	processes := 0
-	return Subject{Name: name, Side: result.Head, Start: func(context.Context) (Process, error) {
+	return Subject{Name: name, Side: result.Head, Workload: wl, Start: func(context.Context) (Process, error) {
 		if s.startErr != nil {
 			return nil, s.startErr
 		}
@@ -161,7 +163,7 @@ func (w *world) run(t *testing.T, subjects ...Subject) []result.Run {
 
 func (w *world) config(subjects ...Subject) Config {
 	return Config{
-		Workload: wl, Subjects: subjects, Budget: 2 * time.Second,
+		Subjects: subjects, Budget: 2 * time.Second,
 		Enough:  func([]result.Round) bool { return false },
 		Clock:   func() time.Duration { w.now += 40; return w.now },
 		Kernels: w.kernels(), Rand: w.rand,
@@ -501,7 +503,9 @@ func TestOtherHashes(t *testing.T) {
 			}
 			return k
 		}}))
-		c.Workload.PRF = prf
+		for i := range c.Subjects {
+			c.Subjects[i].Workload.PRF = prf
+		}
 		runs, err := Run(context.Background(), c)
 		if err != nil || runs[0].Outcome != result.Measured || len(runs[0].Rounds) < result.MinRounds || runs[1].Outcome != result.WrongKey {
 			t.Errorf("%s: %v, %s and %s", prf, err, runs[0].Outcome, runs[1].Outcome)
@@ -513,7 +517,7 @@ func TestKeyLengths(t *testing.T) {
 	for _, n := range []int{1, 32, 33, 96, 160} {
 		w := newWorld(14)
 		c := w.config(w.subject("a", script{}))
-		c.Workload.KeyBytes = n
+		c.Subjects[0].Workload.KeyBytes = n
 		runs, err := Run(context.Background(), c)
 		if err != nil || runs[0].Outcome != result.Measured || len(runs[0].Rounds) < result.MinRounds {
 			t.Errorf("%d key bytes: %v, %s %s", n, err, runs[0].Outcome, runs[0].Message)
@@ -580,5 +584,85 @@ func TestTick(t *testing.T) {
 		if got := tick(c.own); got != c.want {
 			t.Errorf("tick(%v) = %v, want %v", c.own, got, c.want)
 		}
+	}
+}
+
+// A pull request may change what a hash is: each side is its own.
+func TestSidesDifferInWorkload(t *testing.T) {
+	w := newWorld(17)
+	base, head := w.subject("a", script{}), w.subject("a", script{})
+	base.Side = result.Base
+	head.Workload.Iterations *= 2
+	runs := w.run(t, base, head)
+	b, h := runs[0], runs[1]
+	if b.Workload != wl || h.Workload.Iterations != 2*wl.Iterations || b.Plan != h.Plan || h.Outcome != result.Measured {
+		t.Fatalf("base %+v, head %+v", b, h)
+	}
+	if f := median(h) / median(b); math.Abs(f-2) > 0.02 {
+		t.Errorf("twice the iterations cost %.3f times as much", f)
+	}
+}
+
+// One program on both sides is measured no longer than its verdict needs.
+func TestBrief(t *testing.T) {
+	rounds := func(brief bool) int {
+		w := newWorld(18)
+		base, head := w.subject("a", script{}), w.subject("a", script{})
+		base.Side, base.Brief, head.Brief = result.Base, brief, brief
+		runs := w.run(t, base, head)
+		return len(runs[0].Rounds) + len(runs[1].Rounds)
+	}
+	if brief, whole := rounds(true), rounds(false); brief != 2*minRounds || whole <= brief {
+		t.Errorf("%d rounds, %d where they differ", brief, whole)
+	}
+}
+
+// The time is told apart without a gap.
+func TestSpent(t *testing.T) {
+	w := newWorld(19)
+	started := w.now
+	s := w.run(t, w.subject("a", script{}))[0].Spent
+	if s.Open <= 0 || s.Slices <= 0 || s.Yardsticks <= 0 || s.Around <= 0 || s.Build != 0 {
+		t.Errorf("%+v", s)
+	}
+	if all := w.now - started; s.Measuring() > all || s.Measuring() < all*98/100 {
+		t.Errorf("%v of %v are accounted for", s.Measuring(), all)
+	}
+}
+
+// One job's host is 20 % slower than the baseline's: the pair does not move,
+// and what is stored says that it is the host.
+func TestSlowerHost(t *testing.T) {
+	p := policy.Default()
+	var plan result.Plan
+	measured := func(seed uint64, speed float64, host string, subjects ...string) []result.Run {
+		w := newWorld(seed)
+		w.speed = speed
+		var all []Subject
+		for _, side := range subjects {
+			s := w.subject("a", script{})
+			s.Side, s.Plan = side, plan
+			all = append(all, s)
+		}
+		runs := w.run(t, all...)
+		for i := range runs {
+			runs[i].Host.HostID = host
+		}
+		return runs
+	}
+	then := measured(20, 1, "h1", result.Head)
+	plan = then[0].Plan
+	now := measured(21, 1/1.2, "h2", result.Base, result.Head)
+	stored := verdict.Stored{Latest: verdict.Reference{Release: "v1", Runs: then}}
+	alone := verdict.Judge(p, []verdict.Case{{Name: "a", Head: &now[1], Stored: stored}})[0]
+	if alone.Kind != verdict.OK || !strings.Contains(alone.Reason, "the host is slower, the code is not") {
+		t.Errorf("stored: %s, %s", alone.Kind, alone.Reason)
+	}
+	pair := verdict.Judge(p, []verdict.Case{{Name: "a", Head: &now[1], Base: &now[0], Stored: stored}})[0]
+	if c := pair.Comparisons[0]; pair.Kind != verdict.OK || c.Against != "base" || !c.Decides || math.Abs(c.Raw.Est) > 0.003 {
+		t.Errorf("pair: %s, %+v", pair.Kind, c)
+	}
+	if c := pair.Comparisons[1]; math.Abs(c.Raw.Est-0.2) > 0.01 || math.Abs(c.Relative.Est) > 0.01 {
+		t.Errorf("stored beside the pair: raw %+v, relative %+v", c.Raw, c.Relative)
 	}
 }

@@ -64,14 +64,14 @@ func (r *run) check(ctx context.Context, s *subject) (float64, error) {
 
 	const few = 3000
 	for _, n := range []int{1, 2, few} {
-		req := r.request(n)
+		req := r.request(s, n)
 		r.salt(&req)
 		if _, _, err := r.derive(ctx, p, s, req, unknownIteration); err != nil {
 			return 0, refused(err, req)
 		}
 	}
 	for _, n := range []int{0, 64, 65, 4096} {
-		req := r.request(2)
+		req := r.request(s, 2)
 		r.salt(&req)
 		req.Password = []byte(strings.Repeat("p", n))
 		var no *probe.Refusal
@@ -90,7 +90,7 @@ func (r *run) check(ctx context.Context, s *subject) (float64, error) {
 	for {
 		least := math.Inf(1)
 		for range 3 {
-			req := r.request(iterations)
+			req := r.request(s, iterations)
 			r.salt(&req)
 			_, wall, err := r.derive(ctx, p, s, req, unknownIteration)
 			if err != nil {
@@ -156,7 +156,7 @@ func (r *run) settle(ctx context.Context, s *subject, iteration float64) error {
 	}
 	given := s.plan.SliceIterations > 0
 	if !given {
-		s.plan = r.gauge.plan(iteration, 0, 0, r.Workload)
+		s.plan = r.gauge.plan(iteration, 0, 0, s.Workload)
 	}
 
 	own, err := r.settling(ctx, p, s, iteration, given)
@@ -186,7 +186,7 @@ func (r *run) settle(ctx context.Context, s *subject, iteration float64) error {
 		if !settled {
 			s.note("did not settle within %d slices: each round drops its first %d", len(own), n)
 		}
-		s.plan = r.gauge.plan(iteration, s.tick, n, r.Workload)
+		s.plan = r.gauge.plan(iteration, s.tick, n, s.Workload)
 	}
 	s.slice = now * float64(s.plan.SliceIterations)
 	return r.full(ctx, p, s)
@@ -197,11 +197,11 @@ func (r *run) settle(ctx context.Context, s *subject, iteration float64) error {
 func (r *run) settling(ctx context.Context, p Process, s *subject, iteration float64, given bool) ([]float64, error) {
 	var own []float64
 	plan := s.plan
-	req := r.request(plan.SliceIterations)
+	req := r.request(s, plan.SliceIterations)
 	start := r.Clock()
 	for {
 		r.salt(&req)
-		took, _, err := r.derive(ctx, p, s, req, iteration/float64(r.Workload.Blocks()))
+		took, _, err := r.derive(ctx, p, s, req, iteration/float64(s.Workload.Blocks()))
 		if err != nil {
 			return nil, err
 		}
@@ -270,25 +270,27 @@ func tick(own []float64) float64 {
 }
 
 // One derivation at full iterations is tried again when it is off, in case
-// it was disturbed; long ones are not.
+// it was disturbed: long ones less often, short ones, which a burst of a
+// neighbour's covers whole, for as long as no burst lasts.
 const (
 	fullTries   = 3
-	fullRetries = 3 * time.Second // no further try after this
+	fullAtLeast = 500 * time.Millisecond // further tries before this
+	fullRetries = 3 * time.Second        // no further try after this
 	fullNear    = 0.10
 )
 
 func (r *run) full(ctx context.Context, p Process, s *subject) error {
 	iteration := s.slice / float64(s.plan.SliceIterations)
-	expected := iteration * float64(r.Workload.Iterations)
-	r.gauge.set(s.plan, r.Workload)
+	expected := iteration * float64(s.Workload.Iterations)
+	r.gauge.set(s.plan, s.Workload)
 	start := r.Clock()
-	for try := 0; try < fullTries; try++ {
-		req := r.request(r.Workload.Iterations)
+	for try := 0; try < fullTries || r.Clock()-start < fullAtLeast; try++ {
+		req := r.request(s, s.Workload.Iterations)
 		r.salt(&req)
 		f := full{cpu: -1}
 		f.readers[0] = r.gauge.read(nil)
 		before, known := p.CPU()
-		own, _, err := r.derive(ctx, p, s, req, iteration/float64(r.Workload.Blocks()))
+		own, _, err := r.derive(ctx, p, s, req, iteration/float64(s.Workload.Blocks()))
 		if err != nil {
 			return refused(err, req)
 		}

@@ -92,16 +92,16 @@ func (r *run) round(ctx context.Context, s *subject) error {
 }
 
 func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
-	r.gauge.set(s.plan, r.Workload)
-	inline := r.gauge.checks(r.Workload)
+	r.gauge.set(s.plan, s.Workload)
+	inline := r.gauge.checks(s.Workload)
 	n := s.plan.Slices
 	t := trace{slices: make([]slice, 0, n), readings: make([]reading, 0, n+1)}
 	var later []pending
 	if !inline {
 		later = make([]pending, 0, n)
 	}
-	req := r.request(s.plan.SliceIterations)
-	most := limit(req, s.slice/float64(req.Iterations*r.Workload.Blocks()))
+	req := r.request(s, s.plan.SliceIterations)
+	most := limit(req, s.slice/float64(req.Iterations*s.Workload.Blocks()))
 	for range s.plan.WarmUp {
 		r.salt(&req)
 		if _, err := p.Derive(ctx, req, most); err != nil {
@@ -115,7 +115,7 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 	read := func(c *check) {
 		start := r.Clock()
 		t.readings = append(t.readings, r.gauge.read(c))
-		s.inside += r.Clock() - start
+		s.yardsticks += r.Clock() - start
 	}
 	read(nil)
 	before, known := p.CPU()
@@ -126,7 +126,7 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 		if inline {
 			// made here, so that only a few hundred ns stand between the
 			// reading and the slice
-			c.reset(&key, req.Salt, r.Workload, req.Iterations)
+			c.reset(&key, req.Salt, s.Workload, req.Iterations)
 		}
 		start := r.Clock()
 		a, err := p.Derive(ctx, req, most)
@@ -137,7 +137,7 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 		if err := plausible(a.Elapsed, wall, time.Duration(s.tick)); err != nil {
 			return t, err
 		}
-		s.inside += a.Elapsed
+		s.slices += a.Elapsed
 		sl := slice{own: float64(a.Elapsed), wall: float64(wall), cpu: -1}
 		if s.tick > 0 {
 			// The coarse clock's tick is spread evenly, so that the spread of
@@ -191,9 +191,9 @@ func verify(r probe.Request, got []byte) error {
 	return nil
 }
 
-func (r *run) request(iterations int) probe.Request {
-	return probe.Request{PRF: r.Workload.PRF, Iterations: iterations, KeyBytes: r.Workload.KeyBytes,
-		Password: []byte(workload.Password), Salt: make([]byte, r.Workload.SaltBytes)}
+func (r *run) request(s *subject, iterations int) probe.Request {
+	return probe.Request{PRF: s.Workload.PRF, Iterations: iterations, KeyBytes: s.Workload.KeyBytes,
+		Password: []byte(workload.Password), Salt: make([]byte, s.Workload.SaltBytes)}
 }
 
 // salt draws a new salt into the request: a cache is useless.

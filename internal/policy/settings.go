@@ -13,6 +13,7 @@ type Setting struct {
 	Arg     string // stands for the value in a synopsis: PERCENT
 	Usage   string // one line: what it is, and its unit
 	Default string // as text; empty: none
+	Tree    bool   // it belongs to the measured tree: of two sides, each has its own
 	set     func(*Policy, string) error
 	list    func(*Policy) *[]string // not nil: may be given several times
 }
@@ -31,15 +32,15 @@ func (s Setting) Help() string {
 
 // Settings are all the settings, in the order in which help texts list them.
 var Settings = []Setting{
-	{Name: "prf", Arg: "NAME", Default: "sha256",
+	{Name: "prf", Arg: "NAME", Default: "sha256", Tree: true,
 		Usage: "hash of the HMAC: sha1, sha256 or sha512", set: setPRF},
-	{Name: "iterations", Arg: "N", Default: "500000",
+	{Name: "iterations", Arg: "N", Default: "500000", Tree: true,
 		Usage: "iterations of one hash", set: setIterations},
-	{Name: "salt-bytes", Arg: "N", Default: "16",
+	{Name: "salt-bytes", Arg: "N", Default: "16", Tree: true,
 		Usage: "length of the salt in bytes", set: setSaltBytes},
-	{Name: "key-bytes", Arg: "N", Default: "64",
+	{Name: "key-bytes", Arg: "N", Default: "64", Tree: true,
 		Usage: "length of the derived key in bytes", set: setKeyBytes},
-	{Name: "target", Arg: "NAME=KIND:REST", Default: "go=go",
+	{Name: "target", Arg: "NAME=KIND:REST", Default: "go=go", Tree: true,
 		Usage: "what to time, one a line or flag; kinds: go, go:x-crypto, probe:COMMAND",
 		set:   addTargets, list: func(p *Policy) *[]string { return &p.Targets }},
 	{Name: "threshold", Arg: "PERCENT", Default: "3%",
@@ -54,8 +55,8 @@ var Settings = []Setting{
 		Usage: "folder of the stored baselines",
 		set:   oneLine(func(p *Policy) *string { return &p.Baselines })},
 	{Name: "base-ref", Arg: "COMMIT",
-		Usage: "commit to compare with (default: the pull request's base)", set: setBaseRef},
-	{Name: "build", Arg: "COMMAND",
+		Usage: "commit, tag or branch to measure beside this tree, or off (default: a pull request's base)", set: setBaseRef},
+	{Name: "build", Arg: "COMMAND", Tree: true,
 		Usage: "command that builds a side's tree before its targets are started, split as a shell would",
 		set:   oneLine(func(p *Policy) *string { return &p.Build })},
 	{Name: "fail-on", Arg: "VERDICT,...", Default: "slower,wrong-key,implausible,missing,failed",
@@ -82,6 +83,19 @@ var Settings = []Setting{
 	{Name: "release", Arg: "VERSION",
 		Usage: "release that a baseline records, such as v1.2.0",
 		set:   oneLine(func(p *Policy) *string { return &p.Release })},
+}
+
+// OfTree parts the values of a file in those that belong to the tree that the
+// file is of, and the rest.
+func OfTree(file []Value) (tree, rest []Value) {
+	for _, v := range file {
+		if s, err := lookup(v.Name); err == nil && s.Tree {
+			tree = append(tree, v)
+		} else {
+			rest = append(rest, v)
+		}
+	}
+	return tree, rest
 }
 
 func lookup(name string) (Setting, error) {

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -57,6 +58,21 @@ var (
 // microseconds each): call it once, at the end, when no Client is open. Linux
 // only; elsewhere it finds nothing.
 func Sweep() int { return sweep(runMarker()) }
+
+// Mark is env with the variable by which Sweep finds a process: for what is
+// run before a probe, such as its build.
+func Mark(env []string) []string { return mark(env, runMarker()+"00000000") }
+
+// mark adds the variable, in place of one of a caller's caller.
+func mark(env []string, marker string) []string {
+	out := make([]string, 0, len(env)+1)
+	for _, v := range env {
+		if !strings.HasPrefix(v, markerName+"=") {
+			out = append(out, v)
+		}
+	}
+	return append(out, markerName+"="+marker)
+}
 
 // Client is a running probe. It is not for concurrent use; see Start.
 type Client struct {

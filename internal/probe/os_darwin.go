@@ -30,3 +30,6 @@ func processorTime(pid int) (time.Duration, bool) { return 0, false }
 // sweep finds nothing here, for want of /proc. The process group is killed
 // all the same.
 func sweep(marker string) int { return 0 }
+
+// evict does nothing: macOS has no such call.
+func evict(path string) {}

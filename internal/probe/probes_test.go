@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/goprobe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
@@ -76,9 +77,8 @@ func child(role string, holds bool, attr *syscall.SysProcAttr) {
 }
 
 func serve() {
-	h := Hello{Name: "fake", Words: map[string]string{"version": "1.2"}}
-	err := Serve(os.Stdin, os.Stdout, h, func(prf workload.PRF, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
-		return workload.Key(prf, password, salt, iterations, keyBytes)
+	err := goprobe.Serve(os.Stdin, os.Stdout, "pbkdf2-probe/1 fake version=1.2", func(prf, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
+		return workload.Key(workload.PRF(prf), password, salt, iterations, keyBytes)
 	})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)

@@ -1,6 +1,5 @@
-// Package probe is the probe protocol, version 1, from both ends: Serve
-// answers requests with a derivation of the caller's, and Client runs a
-// program that answers them.
+// Package probe is the probe protocol, version 1, from the side that asks:
+// Client runs a program that answers. Package goprobe is the other end.
 //
 // The protocol is lines of text, each ended by one LF; one space separates
 // words, hex is in lower case, numbers are decimal without sign or leading
@@ -126,70 +125,6 @@ func (h Hello) Append(b []byte) []byte {
 		b = append(b, h.Words[k]...)
 	}
 	return append(b, '\n')
-}
-
-// ParseRequest reads a request, without its LF.
-func ParseRequest(line []byte) (Request, error) {
-	var r Request
-	err := r.parse(line)
-	return r, err
-}
-
-// parse is ParseRequest into the memory that r has.
-func (r *Request) parse(line []byte) error {
-	if err := checkBytes(line); err != nil {
-		return err
-	}
-	var f [6][]byte // derive, prf, iterations, key bytes, salt, password
-	for i := range f {
-		if len(line) == 0 && i > 0 {
-			return errors.New("too few words: send derive PRF ITERATIONS KEY_BYTES SALT_HEX PASSWORD_HEX")
-		}
-		f[i], line, _ = bytes.Cut(line, space)
-		if i == 0 && string(f[0]) != "derive" {
-			return errors.New("unknown request: send derive PRF ITERATIONS KEY_BYTES SALT_HEX PASSWORD_HEX")
-		}
-	}
-	if err := r.parsePRF(f[1]); err != nil {
-		return err
-	}
-	for _, n := range []struct {
-		to   *int
-		from []byte
-		name string
-	}{{&r.Iterations, f[2], "iterations"}, {&r.KeyBytes, f[3], "key bytes"}} {
-		v, ok := parseUint(n.from, math.MaxUint32)
-		if !ok || v == 0 {
-			return fmt.Errorf("%s: send a decimal from 1 to 4294967295", n.name)
-		}
-		*n.to = int(v)
-	}
-	for _, h := range []struct {
-		to   *[]byte
-		from []byte
-		name string
-	}{{&r.Salt, f[4], "salt"}, {&r.Password, f[5], "password"}} {
-		*h.to = (*h.to)[:0]
-		if string(h.from) == "-" {
-			continue
-		}
-		var ok bool
-		if *h.to, ok = appendUnhex(*h.to, h.from); !ok {
-			return fmt.Errorf("%s: send two lower-case hex digits a byte, or - for none", h.name)
-		}
-	}
-	return nil
-}
-
-func (r *Request) parsePRF(word []byte) (err error) {
-	for _, p := range [...]workload.PRF{workload.SHA256, workload.SHA512, workload.SHA1} {
-		if string(word) == string(p) { // no allocation
-			r.PRF = p
-			return nil
-		}
-	}
-	r.PRF, err = workload.ParsePRF(string(word))
-	return err
 }
 
 // Append writes the line, LF included.

@@ -10,9 +10,6 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/google/go-cmp/cmp/cmpopts"
-
-	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
 func TestParseHello(t *testing.T) {
@@ -53,50 +50,6 @@ func errorHas(err error, part string) bool {
 		return err == nil
 	}
 	return err != nil && strings.Contains(err.Error(), part)
-}
-
-func TestParseRequest(t *testing.T) {
-	plain := Request{workload.SHA256, 500000, 64, []byte{0xab, 1}, []byte("p")}
-	for _, c := range []struct {
-		line string
-		want Request
-		err  string
-	}{
-		{"derive sha256 500000 64 ab01 70", plain, ""},
-		{"derive sha256 500000 64 ab01 70 hint=1 x", plain, ""},
-		{"derive sha1 1 1 - -", Request{PRF: workload.SHA1, Iterations: 1, KeyBytes: 1}, ""},
-		{"derive sha512 4294967295 4294967295 - -", Request{PRF: workload.SHA512, Iterations: math.MaxUint32, KeyBytes: math.MaxUint32}, ""},
-		{"", Request{}, "unknown request"},
-		{"quit", Request{}, "unknown request"},
-		{"derived sha1 1 1 - -", Request{}, "unknown request"},
-		{"derive", Request{}, "too few words"},
-		{"derive sha256 1 1 -", Request{}, "too few words"},
-		{"derive md5 1 1 - -", Request{}, "unknown prf"},
-		{"derive sha256 0 1 - -", Request{}, "iterations"},
-		{"derive sha256 -1 1 - -", Request{}, "iterations"},
-		{"derive sha256 +1 1 - -", Request{}, "iterations"},
-		{"derive sha256 01 1 - -", Request{}, "iterations"},
-		{"derive sha256 1e3 1 - -", Request{}, "iterations"},
-		{"derive sha256 4294967296 1 - -", Request{}, "iterations"},
-		{"derive sha256 99999999999999999999999 1 - -", Request{}, "iterations"},
-		{"derive sha256 1 0 - -", Request{}, "key bytes"},
-		{"derive sha256 1 1 AB -", Request{}, "salt"},
-		{"derive sha256 1 1 a -", Request{}, "salt"},
-		{"derive sha256 1 1 - 7", Request{}, "password"},
-		{"derive sha256 1 1 - --", Request{}, "password"},
-		{"derive sha256 1 1 -  ", Request{}, "password"},
-		{"derive sha256 1 1 - -\r", Request{}, "CR LF"},
-		{"derive sha256 1 1 - -\x00", Request{}, "control"},
-	} {
-		got, err := ParseRequest([]byte(c.line))
-		if !errorHas(err, c.err) {
-			t.Errorf("%q: error %v, want %q", c.line, err, c.err)
-		} else if err == nil {
-			if d := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); d != "" {
-				t.Errorf("%q: %s", c.line, d)
-			}
-		}
-	}
 }
 
 func TestParseAnswer(t *testing.T) {
@@ -146,25 +99,6 @@ func FuzzParseHello(f *testing.F) {
 		again, err := ParseHello(trimLF(t, h.Append(nil)))
 		if d := cmp.Diff(h, again); err != nil || d != "" {
 			t.Errorf("%q: %v %s", line, err, d)
-		}
-	})
-}
-
-func FuzzParseRequest(f *testing.F) {
-	f.Add([]byte("derive sha256 500000 64 ab01 70 x"))
-	f.Add([]byte("derive sha512 4294967295 1 - -"))
-	f.Add([]byte("derive sha1 0 -1 zz"))
-	f.Fuzz(func(t *testing.T, line []byte) {
-		r, err := ParseRequest(line)
-		if err != nil {
-			return
-		}
-		again, err := ParseRequest(trimLF(t, r.Append(nil)))
-		if d := cmp.Diff(r, again); err != nil || d != "" {
-			t.Errorf("%q: %v %s", line, err, d)
-		}
-		if !bytes.HasPrefix(line, trimLF(t, r.Append(nil))) {
-			t.Errorf("%q was read as %q", line, r.Append(nil))
 		}
 	})
 }

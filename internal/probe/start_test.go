@@ -98,7 +98,7 @@ func TestRelativeToDir(t *testing.T) {
 
 func TestEnviron(t *testing.T) {
 	one, two := newClient(Command{}), newClient(Command{})
-	got := one.environ([]string{"A=1", markerName + "=0123456789abcdef", "B=2"})
+	got := mark([]string{"A=1", markerName + "=0123456789abcdef", "B=2"}, one.marker)
 	want := []string{"A=1", "B=2", markerName + "=" + one.marker}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)

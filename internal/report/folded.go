@@ -29,12 +29,16 @@ func (r Report) markdownMeasurement(b *bytes.Buffer, order []int) {
 		return
 	}
 	fold(b, "Rounds, clean share, smallest visible change, yardsticks")
-	b.WriteString("| Target | Seen from | Rounds | Dropped | Clean, % | Hashes/s/core | Relative cost | Chain, lanes | Built with |\n")
-	b.WriteString("| :-- | --: | --: | --: | --: | --: | --: | --: | :-- |\n")
+	b.WriteString("| Target | Seen from | Rounds | Dropped | Clean, % | Own halves | Hashes/s/core | Relative cost | Chain, lanes | Built with |\n")
+	b.WriteString("| :-- | --: | --: | --: | --: | --: | --: | --: | --: | :-- |\n")
 	b.Write(rows.Bytes())
 	b.WriteString("\nSeen from: the smallest slowdown that would have been called one. " +
 		"Dropped: rounds with too few clean slices. Clean: the share of slices that nothing disturbed. " +
+		"Own halves: what two halves of the head's own rounds, drawn at random, differ by. " +
 		"Chain, lanes: the yardsticks on the same core, ns a compression. Where there are two figures: head, base.\n")
+	if r.Spent != nil {
+		fmt.Fprintf(b, "\nTime: %s.\n", r.Spent.words())
+	}
 	unfold(b)
 
 	fold(b, "Machines and plans")
@@ -65,9 +69,12 @@ func (r Report) markdownEvidence(b *bytes.Buffer, t Target) {
 		}
 		return strings.Join(s, ",&nbsp;")
 	}
-	seen, cost, yardsticks := "–", "–", "–"
+	seen, halves, cost, yardsticks := "–", "–", "–", "–"
 	if c := t.decider(); c != nil {
 		seen = nowrap(visible(c.SmallestVisiblePercent))
+		if c.HeadHalvesPercent != nil {
+			halves = nowrap(c.HeadHalvesPercent.String())
+		}
 	}
 	if t.RelativeCost > 0 {
 		cost = three(t.RelativeCost)
@@ -85,11 +92,11 @@ func (r Report) markdownEvidence(b *bytes.Buffer, t Target) {
 			built = append(built, escapeName(x))
 		}
 	}
-	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", name, seen,
+	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", name, seen,
 		each(func(s *Side) string { return strconv.Itoa(s.Rounds) }),
 		each(func(s *Side) string { return strconv.Itoa(s.DisturbedRounds) }),
 		each(func(s *Side) string { return fixed(s.CleanPercent, 0) }),
-		rate(t), cost, yardsticks, strings.Join(built, ", "))
+		halves, rate(t), cost, yardsticks, strings.Join(built, ", "))
 }
 
 // fingerprint is the machine and the plan in a line, escaped.

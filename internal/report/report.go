@@ -59,10 +59,20 @@ type Report struct {
 	Advice                   []string             `json:"advice"`                     // on the workload's parameters
 	MissingLegs              []string             `json:"missing_legs"`               // expected, and without any result
 	Notices                  []string             `json:"notices"`
+	Spent                    *Spent               `json:"spent_seconds"` // null where it is not known
 	Targets                  []Target             `json:"targets"`
 
 	runs   []result.Run   // heads and bases, for Bench
 	perLeg map[string]int // targets by Target.leg
+}
+
+// Spent is where the time of all runs together went, in seconds. The parts add
+// up to the whole.
+type Spent struct {
+	Building   float64 `json:"building"`
+	Base       float64 `json:"base"` // opening, starting, slices; without its yardsticks
+	Head       float64 `json:"head"`
+	Yardsticks float64 `json:"yardsticks"` // of both sides
 }
 
 // Worst is the comparison that the headline speaks of: the largest change
@@ -125,13 +135,19 @@ type Comparison struct {
 	ChangePercent *Change `json:"change_percent"`
 	// RelativeChangePercent is the change of the cost relative to the chain
 	// yardstick, which leaves out a faster or slower host.
-	RelativeChangePercent  *Change      `json:"relative_change_percent"`
-	ExpectedFactor         float64      `json:"expected_factor,omitzero"` // of the time, from a change of workload; 1 without one
-	SmallestVisiblePercent float64      `json:"smallest_visible_percent,omitzero"`
-	ThenNsPerHash          float64      `json:"then_ns_per_hash,omitzero"` // at the reference's own workload
-	NowNsPerHash           float64      `json:"now_ns_per_hash,omitzero"`
-	Reason                 string       `json:"reason"`
-	Differs                []Difference `json:"differs"`
+	RelativeChangePercent  *Change `json:"relative_change_percent"`
+	ExpectedFactor         float64 `json:"expected_factor,omitzero"` // of the time, from a change of workload; 1 without one
+	SmallestVisiblePercent float64 `json:"smallest_visible_percent,omitzero"`
+	// SameProgram says that base and head are one program, so that any change
+	// is the machine's.
+	SameProgram bool `json:"same_program"`
+	// HeadHalvesPercent is what two halves of the head's own rounds, drawn at
+	// random, differ by; null where the rounds are too few.
+	HeadHalvesPercent *Change      `json:"head_halves_percent"`
+	ThenNsPerHash     float64      `json:"then_ns_per_hash,omitzero"` // at the reference's own workload
+	NowNsPerHash      float64      `json:"now_ns_per_hash,omitzero"`
+	Reason            string       `json:"reason"`
+	Differs           []Difference `json:"differs"`
 }
 
 // Difference is a fact that is not what it was; empty where it is not known.
@@ -218,10 +234,29 @@ func New(in Input) Report {
 			sent[t.Leg] = true // named once
 		}
 	}
+	r.Spent = spent(r.runs)
 	r.Worst = r.worst()
 	r.Headline = r.headline(asIs)
 	r.ExitMeaning = r.exitMeaning(asIs)
 	return r
+}
+
+// spent adds up the runs' times.
+func spent(runs []result.Run) *Spent {
+	var s Spent
+	for _, r := range runs {
+		side := &s.Head
+		if r.Side == result.Base {
+			side = &s.Base
+		}
+		s.Building += r.Spent.Build.Seconds()
+		s.Yardsticks += r.Spent.Yardsticks.Seconds()
+		*side += (r.Spent.Measuring() - r.Spent.Yardsticks).Seconds()
+	}
+	if s == (Spent{}) {
+		return nil
+	}
+	return &Spent{round(s.Building, 3), round(s.Base, 3), round(s.Head, 3), round(s.Yardsticks, 3)}
 }
 
 func newTarget(t verdict.Target) Target {
@@ -267,6 +302,7 @@ func newComparison(c verdict.Comparison) Comparison {
 		NowNsPerHash:     round(c.NowNs, 1),
 		Reason:           c.Reason,
 		Differs:          []Difference{},
+		SameProgram:      c.Same,
 	}
 	for _, d := range c.Differs {
 		out.Differs = append(out.Differs, Difference(d))
@@ -277,6 +313,7 @@ func newComparison(c verdict.Comparison) Comparison {
 	}
 	if out.ChangePercent != nil {
 		out.SmallestVisiblePercent = perCent(c.Smallest)
+		out.HeadHalvesPercent = newChange(c.Halves)
 	}
 	return out
 }

@@ -35,6 +35,7 @@ func measured(f host.Fingerprint, leg, target, side string, ns float64) *result.
 		Toolchain: "go1.26.8", TargetVersion: "go1.26.8", Mode: "GOAMD64=v1",
 		Outcome: result.Measured, Commit: "3f2a9c1b7d5e8f60a1b2c3d4e5f60718293a4b5c",
 		Date: time.Date(2026, 11, 3, 9, 30, 0, 0, time.UTC), Disturbed: 2,
+		Spent: result.Spent{Build: 1820 * time.Millisecond, Open: 640 * time.Millisecond, Slices: 5210 * time.Millisecond, Yardsticks: 3620 * time.Millisecond, Around: 310 * time.Millisecond},
 	}
 	if side == result.Base {
 		r.Commit = "9d8c7b6a5f4e3d2c1b0a99887766554433221100"
@@ -60,8 +61,9 @@ func against(what string, kind verdict.Kind, ns, est, half float64) verdict.Comp
 	if what == "base" {
 		limit = 0.03
 	}
+	halves := verdict.Interval{Est: 0.0004, Lo: -0.0021, Hi: 0.0029}
 	return verdict.Comparison{Against: what, Kind: kind, Threshold: limit, Raw: i, Relative: i, Expected: 1,
-		Smallest: limit + half, ThenNs: ns / (1 + est), NowNs: ns, Decides: true}
+		Smallest: limit + half, Halves: halves, ThenNs: ns / (1 + est), NowNs: ns, Decides: true}
 }
 
 // with holds the target against references; the first one decides.
@@ -104,6 +106,14 @@ var scenarios = map[string]func() Input{
 			with(of(0, "go", 154.8e6), against("base", verdict.OK, 154.8e6, 0.0005, 0.0015), against("v1.4.0", verdict.OK, 154.8e6, 0.0044, 0.011)),
 			because(bad, true, "its whole interval lies past 3 %, while the other targets and the yardsticks are where they were"),
 			with(of(0, "python", 224.1e6), against("base", verdict.OK, 224.1e6, -0.0021, 0.0061), against("v1.4.0", verdict.OK, 224.1e6, 0.0101, 0.0145)))
+	},
+	"same-program": func() Input {
+		t := with(of(0, "go", 154.8e6), against("base", verdict.OK, 154.8e6, 0.0008, 0.0061))
+		t.Comparisons[0].Same = true
+		other := with(of(0, "lib", 154.8e6), against("base", verdict.Inconclusive, 154.8e6, 0.0508, 0.0061))
+		other.Comparisons[0].Same = true
+		return input(0, verdict.Inconclusive, because(t, false, "both sides are the same program"),
+			because(other, false, "both sides are the same program, and yet differ: it reads something that differs, or the machine was not itself"))
 	},
 	"faster": func() Input {
 		t := with(of(0, "php", 28.12e6), against("v8.3.0", verdict.Faster, 28.12e6, -0.7921, 0.0021))

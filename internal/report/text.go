@@ -44,6 +44,9 @@ func Text(w io.Writer, r Report) error {
 		section("notice   ", []string{clean(n)})
 	}
 	section("advice   ", r.Advice)
+	if r.Spent != nil {
+		section("time     ", []string{r.Spent.words()})
+	}
 	fmt.Fprintf(&b, "\nexit %d: ", r.Exit)
 	b.WriteString(r.exitMeaning(brief) + "\n")
 	_, err := io.WriteString(w, b.String())
@@ -61,7 +64,7 @@ func (r Report) textDifferences(order []int) []string {
 
 // reasons are given where the verdict asks for one.
 func (t Target) reasons() []string {
-	if t.Verdict == verdict.OK && !t.relative() {
+	if c := t.decider(); t.Verdict == verdict.OK && !t.relative() && (c == nil || !c.SameProgram) {
 		return nil
 	}
 	return []string{t.Reason}
@@ -206,6 +209,20 @@ func (t Target) textRows() [][]string {
 
 // under is a row that says what kind of change stands above.
 func under(s string) []string { return []string{"", "", "", "", "", "", s, "", ""} }
+
+// words are where the time went.
+func (s Spent) words() string {
+	parts := []string{}
+	for _, p := range []struct {
+		name string
+		s    float64
+	}{{"building", s.Building}, {"base", s.Base}, {"head", s.Head}, {"yardsticks", s.Yardsticks}} {
+		if p.s > 0 {
+			parts = append(parts, p.name+" "+fixed(p.s, 1)+" s")
+		}
+	}
+	return strings.Join(parts, ", ")
+}
 
 // textEvidence sums up in a line how well a block was measured.
 func (r Report) textEvidence(at []int) string {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
@@ -86,6 +87,8 @@ var fields = []field{
 	optional(text("target-version", func(r *Run) *string { return &r.TargetVersion })),
 	optional(text("mode", func(r *Run) *string { return &r.Mode })),
 	{"verified", false, getVerified, setVerified},
+	optional(text("program", func(r *Run) *string { return &r.Program })),
+	{"spent-ms", true, getSpent, setSpent},
 	text("outcome", func(r *Run) *string { return (*string)(&r.Outcome) }),
 	optional(text("message", func(r *Run) *string { return &r.Message })),
 	{"notes", true,
@@ -111,6 +114,51 @@ func setVerified(r *Run, s string) error {
 	r.Unverified = s == "no"
 	return nil
 }
+
+// spent are the parts of Spent by their names, in their order.
+func (s *Spent) parts() []struct {
+	name string
+	d    *time.Duration
+} {
+	return []struct {
+		name string
+		d    *time.Duration
+	}{{"build", &s.Build}, {"open", &s.Open}, {"slices", &s.Slices}, {"yardsticks", &s.Yardsticks}, {"around", &s.Around}}
+}
+
+func getSpent(r *Run) string {
+	if r.Spent == (Spent{}) {
+		return ""
+	}
+	var words []string
+	for _, p := range r.Spent.parts() {
+		words = append(words, fmt.Sprintf("%s=%d", p.name, p.d.Milliseconds()))
+	}
+	return strings.Join(words, " ")
+}
+
+func setSpent(r *Run, s string) error {
+	words := strings.Split(s, " ")
+	parts := r.Spent.parts()
+	for i, p := range parts {
+		if i >= len(words) {
+			break
+		}
+		name, ms, _ := strings.Cut(words[i], "=")
+		n, err := strconv.ParseInt(ms, 10, 64)
+		if name != p.name || err != nil || n < 0 || n > maxSpent.Milliseconds() {
+			break
+		}
+		*p.d = time.Duration(n) * time.Millisecond
+	}
+	if getSpent(r) != s {
+		return fmt.Errorf("%s is not where time went: write it as build=1 open=2 slices=3 yardsticks=4 around=5, in milliseconds", quote(s))
+	}
+	return nil
+}
+
+// maxSpent bounds each part of a run's time.
+const maxSpent = 1000 * time.Hour
 
 func getDate(r *Run) string { return r.Date.UTC().Format(time.RFC3339) }
 
@@ -229,6 +277,8 @@ func (r *Run) validateFields(rounds int) error {
 		{"toolchain", validText(r.Toolchain)},
 		{"target-version", validText(r.TargetVersion)},
 		{"mode", validText(r.Mode)},
+		{"program", ifSet(r.Program, ValidID)},
+		{"spent-ms", validSpent(r.Spent)},
 		{"outcome", oneOf(string(r.Outcome), string(Measured), string(Failed), string(WrongKey), string(Implausible))},
 		{"message", validText(r.Message)},
 		{"notes", validNotes(r.Notes)},

@@ -76,6 +76,7 @@ type Run struct {
 	TargetVersion string // of the library or runtime; may be empty
 	Mode          string // build mode and settings, such as "GOAMD64=v1"; may be empty
 	Unverified    bool   // its keys could not be checked
+	Program       string // equal where the sides are one program, with all that it reads; opaque, empty where that cannot be told
 
 	Outcome Outcome
 	Message string // why it is not Measured
@@ -85,6 +86,19 @@ type Run struct {
 	Release string    // in a baseline file: the release that this records
 	Date    time.Time // of the commit, else of the measurement; whole seconds, UTC
 
+	Spent     Spent   // zero where it is not known, as in baselines
 	Disturbed int     // rounds that were measured and dropped: too few clean slices
 	Rounds    []Round // usable rounds, in the order in which they were measured
 }
+
+// Spent is where the time of a run went; whole milliseconds in a file.
+type Spent struct {
+	Build      time.Duration // building the target, and the side where it is its first
+	Open       time.Duration // checking its keys, finding how to sample it
+	Slices     time.Duration // by the target's clock
+	Yardsticks time.Duration
+	Around     time.Duration // starting processes, warm-up, waiting for answers
+}
+
+// Measuring is the time without building.
+func (s Spent) Measuring() time.Duration { return s.Open + s.Slices + s.Yardsticks + s.Around }

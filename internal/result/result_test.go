@@ -28,8 +28,9 @@ func sample(rounds int) Run {
 		Target:    "go", Side: Head, Leg: "ubuntu-24.04", ID: "r-20260831-7f3a91",
 		Toolchain: "go1.26.8", TargetVersion: "go1.26.8", Mode: "GOAMD64=v1",
 		Outcome: Measured,
-		Commit:  "3c1f0a9be57d2648fa10c39d8e7b6512f04a7d9c",
-		Date:    time.Date(2026, 8, 31, 9, 12, 44, 0, time.UTC),
+		Program: "0123456789abcdef", Spent: Spent{Build: 1500 * time.Millisecond, Around: time.Millisecond},
+		Commit: "3c1f0a9be57d2648fa10c39d8e7b6512f04a7d9c",
+		Date:   time.Date(2026, 8, 31, 9, 12, 44, 0, time.UTC),
 	}
 	for i := range rounds {
 		clean := 60 + i%50

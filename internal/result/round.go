@@ -6,6 +6,7 @@ import (
 	"math"
 	"strconv"
 	"strings"
+	"time"
 )
 
 const (
@@ -57,6 +58,9 @@ func (r Run) rounded() Run {
 		}
 	}
 	r.Rounds = rounds
+	for _, p := range r.Spent.parts() {
+		*p.d = p.d.Truncate(time.Millisecond)
+	}
 	return r
 }
 

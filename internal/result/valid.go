@@ -63,6 +63,15 @@ func validNotes(notes []string) error {
 	return nil
 }
 
+func validSpent(s Spent) error {
+	for _, p := range s.parts() {
+		if *p.d < 0 || *p.d > maxSpent {
+			return fmt.Errorf("has %v of %s: use 0 to %v", *p.d, p.name, maxSpent)
+		}
+	}
+	return nil
+}
+
 func validDate(t time.Time) error {
 	if y := t.UTC().Year(); y < 1970 || y > 9999 {
 		return fmt.Errorf("has the year %d: use 1970 to 9999", y)

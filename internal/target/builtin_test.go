@@ -6,11 +6,11 @@ import (
 	"fmt"
 	"os"
 	"runtime"
-	"runtime/debug"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/goprobe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
@@ -20,7 +20,7 @@ func TestMain(m *testing.M) {
 	if len(os.Args) < 2 || os.Args[1] != "probe" {
 		os.Exit(m.Run())
 	}
-	if err := Serve(os.Stdin, os.Stdout, len(os.Args) > 2 && os.Args[2] == "--x-crypto"); err != nil {
+	if err := goprobe.Run(os.Stdin, os.Stdout, len(os.Args) > 2 && os.Args[2] == "--x-crypto"); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
@@ -38,10 +38,11 @@ func open(t testing.TB, spec string, env ...string) *probe.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := s.Command(Env{Self: self, Environ: append(os.Environ(), env...)})
-	if err != nil {
-		t.Fatal(err)
+	built, err := Side{Self: self, Dir: t.TempDir(), Temp: t.TempDir(), Environ: append(os.Environ(), env...)}.Prepare(t.Context(), []Spec{s})
+	if err != nil || built[0].Err != nil {
+		t.Fatal(err, built[0].Err)
 	}
+	c := built[0].Commands[0]
 	c.HelloLimit = time.Minute
 	p, err := c.Start(t.Context())
 	if err != nil {
@@ -57,7 +58,7 @@ func TestKnownAnswers(t *testing.T) {
 			t.Parallel()
 			p := open(t, spec)
 			h := p.Hello()
-			if h.Name != name || h.Words["toolchain"] != word(runtime.Version()) || h.Words["version"] == "" {
+			if h.Name != name || h.Words["toolchain"] != runtime.Version() || h.Words["version"] == "" {
 				t.Errorf("%+v", h)
 			}
 			for _, a := range workload.Answers() {
@@ -101,32 +102,5 @@ func TestRefused(t *testing.T) {
 				t.Error(err)
 			}
 		})
-	}
-}
-
-func TestMode(t *testing.T) {
-	got := mode([]debug.BuildSetting{
-		{Key: "-compiler", Value: "gc"}, {Key: "-gcflags", Value: "-N -l"}, {Key: "CGO_ENABLED", Value: "1"},
-		{Key: "GOAMD64", Value: "v1"}, {Key: "vcs.revision", Value: "abc"}, {Key: "GOEXPERIMENT", Value: ""},
-	}, "cpu.sha=off,x=1")
-	if want := "-gcflags=-N_-l,GOAMD64=v1,GODEBUG=cpu.sha=off,x=1"; got != want {
-		t.Errorf("mode %q, want %q", got, want)
-	}
-	if got := mode(nil, ""); got != "" {
-		t.Errorf("mode %q of nothing", got)
-	}
-	if got := word(strings.Repeat("é\n ", 100)); len(got) != 200 || strings.Trim(got, "_") != "" {
-		t.Errorf("word %q", got)
-	}
-}
-
-func TestServeRestoresTheCollector(t *testing.T) {
-	before := debug.SetGCPercent(100)
-	defer debug.SetGCPercent(before)
-	if err := Serve(strings.NewReader(""), new(bytes.Buffer), false); err != nil {
-		t.Error(err)
-	}
-	if got := debug.SetGCPercent(100); got != 100 {
-		t.Errorf("GC percent %d after Serve", got)
 	}
 }

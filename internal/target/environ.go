@@ -11,7 +11,9 @@ import "strings"
 //   - GITHUB_ENV, GITHUB_OUTPUT, GITHUB_PATH, GITHUB_STATE and
 //     GITHUB_STEP_SUMMARY, the files by which a step speaks for the job;
 //   - PWD and OLDPWD, which name our folder, and whose length would shift the
-//     stack of one side against the other's.
+//     stack of one side against the other's;
+//   - what git sets for a hook (GIT_DIR, GIT_WORK_TREE, GIT_INDEX_FILE and the
+//     like): the base has a tree of its own.
 //
 // Words are parts between underscores, in any case. The order stays. This
 // hides tokens from accidents; it does not confine a program.
@@ -27,7 +29,8 @@ func Environ(env []string) []string {
 
 func withheld(name string) bool {
 	switch name {
-	case "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY", "PWD", "OLDPWD":
+	case "GITHUB_ENV", "GITHUB_OUTPUT", "GITHUB_PATH", "GITHUB_STATE", "GITHUB_STEP_SUMMARY", "PWD", "OLDPWD",
+		"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES":
 		return true
 	}
 	if strings.HasPrefix(name, "ACTIONS_") || strings.HasPrefix(name, "INPUT_") || strings.Contains(name, "ACCESS_KEY") {

@@ -1,16 +1,12 @@
 // Package target is the kinds of target: what a specification such as
-// "r=probe:./r --fast" means, and the command that runs it. It also holds the
-// built-in Go probe.
+// "r=probe:./r --fast" means, how it is built in a tree, and the command that
+// runs it.
 package target
 
 import (
 	"fmt"
-	"io"
-	"path/filepath"
 	"regexp"
 	"strings"
-
-	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 )
 
 // The kinds of target.
@@ -82,37 +78,4 @@ func ValidName(name string) error {
 		return fmt.Errorf("target name %q: benchmark tools would read its end as GOMAXPROCS: write %s_%s", name, strings.TrimSuffix(name, procs), procs[1:])
 	}
 	return nil
-}
-
-// Env is what a target runs in.
-type Env struct {
-	Self    string    // absolute path of the program that has the built-in probe
-	Dir     string    // the side's tree
-	Environ []string  // "NAME=VALUE"; passed through Environ
-	Debug   io.Writer // see probe.Command
-}
-
-// Command is the program that a target is, ready to start. A relative
-// program is looked for in e.Dir.
-func (s Spec) Command(e Env) (probe.Command, error) {
-	c := probe.Command{Dir: e.Dir, Env: Environ(e.Environ), Debug: e.Debug}
-	switch s.Kind {
-	case Go:
-		if !filepath.IsAbs(e.Self) {
-			return probe.Command{}, fmt.Errorf("target %s: the built-in probe needs the absolute path of this program, not %q", s.Name, e.Self)
-		}
-		c.Args = []string{e.Self, "probe"}
-		if s.Rest == XCrypto {
-			c.Args = append(c.Args, "--x-crypto")
-		}
-	case Probe:
-		args, err := split(s.Rest)
-		if err != nil {
-			return probe.Command{}, fmt.Errorf("target %s: command %q: %w", s.Name, s.Rest, err)
-		}
-		c.Args = args
-	default:
-		return probe.Command{}, fmt.Errorf("target %s: unknown kind %q: use %s", s.Name, s.Kind, kinds)
-	}
-	return c, nil
 }

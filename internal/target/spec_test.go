@@ -1,15 +1,12 @@
 package target
 
 import (
-	"bytes"
 	"math/rand/v2"
 	"os/exec"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-
-	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 )
 
 func errorHas(err error, part string) bool {
@@ -160,9 +157,6 @@ func FuzzParseSpec(f *testing.F) {
 		if spec.String() != in {
 			t.Errorf("%q is written %q", in, spec)
 		}
-		if _, err := spec.Command(Env{Self: "/bin/self"}); err != nil {
-			t.Errorf("%q: %v", in, err)
-		}
 	})
 }
 
@@ -186,43 +180,6 @@ func FuzzSplit(f *testing.F) {
 	})
 }
 
-func TestCommand(t *testing.T) {
-	log := new(bytes.Buffer)
-	e := Env{Self: "/opt/gate", Dir: "/tree", Environ: []string{"PATH=/bin", "GITHUB_TOKEN=x"}, Debug: log}
-	for _, c := range []struct {
-		spec Spec
-		args []string
-		err  string
-	}{
-		{Spec{"go", Go, ""}, []string{"/opt/gate", "probe"}, ""},
-		{Spec{"x", Go, XCrypto}, []string{"/opt/gate", "probe", "--x-crypto"}, ""},
-		{Spec{"r", Probe, `./r 'a b'`}, []string{"./r", "a b"}, ""},
-		{Spec{"r", Probe, `r;`}, nil, "would need a shell"},
-		{Spec{"r", "time", "x"}, nil, "unknown kind"},
-	} {
-		got, err := c.spec.Command(e)
-		if !errorHas(err, c.err) {
-			t.Errorf("%v: %v, want %q", c.spec, err, c.err)
-		}
-		if err != nil {
-			continue
-		}
-		if d := cmp.Diff(c.args, got.Args); d != "" {
-			t.Errorf("%v: %s", c.spec, d)
-		}
-		if d := cmp.Diff([]string{"PATH=/bin"}, got.Env); d != "" || got.Dir != e.Dir || got.Debug != log {
-			t.Errorf("%v: %s %+v", c.spec, d, got)
-		}
-	}
-	e.Self = "gate"
-	if _, err := (Spec{"go", Go, ""}).Command(e); !errorHas(err, "absolute path") {
-		t.Errorf("relative Self: %v", err)
-	}
-	if c, err := (Spec{"r", Probe, "r"}).Command(e); err != nil || cmp.Equal(c, probe.Command{}, cmp.AllowUnexported(probe.Command{})) {
-		t.Errorf("relative Self, another kind: %v", err)
-	}
-}
-
 func TestEnviron(t *testing.T) {
 	kept := []string{
 		"PATH=/bin", "HOME=/root", "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE=/w", "RUNNER_OS=Linux", "GODEBUG=cpu.sha=off",
@@ -232,7 +189,7 @@ func TestEnviron(t *testing.T) {
 		"GITHUB_TOKEN=1", "GH_TOKEN=1", "npm_token=1", "TOKEN=1", "GH_TOKEN_OLD=1", "ACTIONS_RUNTIME_URL=1", "ACTIONS_ID_TOKEN_REQUEST_URL=1",
 		"INPUT_BUDGET=1", "GITHUB_ENV=1", "GITHUB_OUTPUT=1", "GITHUB_PATH=1", "GITHUB_STATE=1", "GITHUB_STEP_SUMMARY=1",
 		"CLIENT_SECRET=1", "DB_PASSWORD=1", "AWS_SECRET_ACCESS_KEY=1", "AWS_ACCESS_KEY_ID=1", "DEPLOY_KEY=1", "GITHUB_PAT=1",
-		"GOOGLE_APPLICATION_CREDENTIALS=1", "PWD=/a", "OLDPWD=/b", "malformed", "=x", "",
+		"GOOGLE_APPLICATION_CREDENTIALS=1", "PWD=/a", "OLDPWD=/b", "GIT_DIR=/g", "GIT_INDEX_FILE=/i", "malformed", "=x", "",
 	}
 	var env []string
 	for i := range max(len(kept), len(gone)) {

@@ -2,7 +2,10 @@ package verdict
 
 import (
 	"fmt"
+	"hash/fnv"
 	"math"
+	"math/rand/v2"
+	"slices"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -142,6 +145,15 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 	if b.why != "" {
 		c.Reason = joinReason(c.Reason, b.why)
 	}
+	c.Halves = halves(head)
+	if c.Same = sameProgram(ref, head); c.Same {
+		c.Reason = joinReason("both sides are the same program", c.Reason)
+		if c.Kind == Slower || c.Kind == Faster {
+			c.Kind, c.Reason = Inconclusive, "both sides are the same program, and yet differ: it reads something that differs, or the machine was not itself"
+		} else if c.Kind == Inconclusive && c.Raw.Lo <= 0 && c.Raw.Hi >= 0 {
+			c.Kind = OK
+		}
+	}
 	if ratio := lanesRatio([]result.Run{head}) / lanesRatio(then); math.Abs(ratio-1) > ratioAllowed {
 		c.Reason = joinReason(c.Reason, fmt.Sprintf("lanes to chain is %+.0f %% off the reference's: the core was contended throughout, or its microarchitecture is another", 100*(ratio-1)))
 		if c.Kind == Slower || c.Kind == Faster || c.Kind == OK {
@@ -239,4 +251,26 @@ func differences(then, now result.Run) []host.Difference {
 		}
 	}
 	return d
+}
+
+// sameProgram: there is nothing by which the sides could differ.
+func sameProgram(a, b result.Run) bool {
+	return a.Program != "" && a.Program == b.Program && a.ID == b.ID && a.Side != b.Side &&
+		a.Workload == b.Workload && a.Toolchain == b.Toolchain && a.Mode == b.Mode
+}
+
+// halves splits a run's rounds in two at random, by a seed of the run's own,
+// and compares them as if they were two sides.
+func halves(r result.Run) Interval {
+	seed := fnv.New64a()
+	fmt.Fprintf(seed, "%s %s", r.ID, r.Target)
+	rounds := slices.Clone(r.Rounds)
+	rand.New(rand.NewPCG(seed.Sum64(), 0)).Shuffle(len(rounds), func(i, j int) { rounds[i], rounds[j] = rounds[j], rounds[i] })
+	half := len(rounds) / 2
+	a, okA := centreOf([]result.Run{{Rounds: rounds[:half]}}, raw)
+	b, okB := centreOf([]result.Run{{Rounds: rounds[half:]}}, raw)
+	if !okA || !okB {
+		return Interval{}
+	}
+	return change(a, b, 1, 0)
 }

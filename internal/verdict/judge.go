@@ -25,6 +25,9 @@ func judge(p policy.Policy, c Case) Target {
 	t := Target{Name: c.Name, Leg: c.Leg, Head: c.Head, Base: c.Base}
 	if c.Head == nil {
 		t.Kind, t.Reason = Missing, "it is configured, and no result has it"
+		if c.Why != "" {
+			t.Reason = c.Why
+		}
 		return t
 	}
 	h := *c.Head
@@ -40,6 +43,11 @@ func judge(p policy.Policy, c Case) Target {
 	}
 
 	if c.Base != nil {
+		for _, n := range c.Base.Notes {
+			if !slices.Contains(h.Notes, n) {
+				t.Notes = append(slices.Clip(t.Notes), "base: "+n)
+			}
+		}
 		if c.Base.Outcome == result.Measured && len(c.Base.Rounds) > 0 {
 			t.Comparisons = append(t.Comparisons, compare(h, "base", []result.Run{*c.Base}, p.Threshold, pairBand))
 		} else {

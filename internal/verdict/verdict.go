@@ -44,11 +44,17 @@ type Comparison struct {
 	// slower: the threshold plus the wider half of the interval; 0 where
 	// nothing was compared.
 	Smallest float64
-	ThenNs   float64           // time of one hash on the reference side, ns (at its own workload)
-	NowNs    float64           // time of one hash on the head side, ns
-	Decides  bool              // the verdict is this comparison's
-	Reason   string            // one sentence; what it is about, for people
-	Differs  []host.Difference // of machine, toolchain, versions and workload
+	ThenNs   float64 // time of one hash on the reference side, ns (at its own workload)
+	NowNs    float64 // time of one hash on the head side, ns
+	// Same says that both sides are one program, so that whatever was read is
+	// the machine's.
+	Same bool
+	// Halves is what the head's own rounds, split in two at random, differ by:
+	// nothing, where the rounds are unbiased; zero where they are too few.
+	Halves  Interval
+	Decides bool              // the verdict is this comparison's
+	Reason  string            // one sentence; what it is about, for people
+	Differs []host.Difference // of machine, toolchain, versions and workload
 }
 
 // Target is the verdict on one target of one leg.
@@ -71,6 +77,7 @@ type Target struct {
 type Case struct {
 	Name, Leg string
 	Head      *result.Run // nil: missing
+	Why       string      // why it is missing, where that is known
 	Base      *result.Run // nil: no pair was measured
 	Stored    Stored
 }

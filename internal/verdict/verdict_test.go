@@ -307,3 +307,75 @@ func BenchmarkJudge(b *testing.B) {
 		Judge(rules(), []Case{c})
 	}
 }
+
+// paired is a base beside a head, of one command's run.
+func paired(opts ...func(*result.Run)) *result.Run {
+	r := run(append([]func(*result.Run){takes(154e6, 20, 9)}, opts...)...)
+	r.Side = result.Base
+	return &r
+}
+
+func program(id string) func(*result.Run) { return func(r *result.Run) { r.Program = id } }
+
+func TestSameProgram(t *testing.T) {
+	same, other := program("p1"), program("p2")
+	for _, c := range []struct {
+		name string
+		head result.Run
+		base *result.Run
+		want Kind
+		same bool
+	}{
+		{"same", run(same), paired(same), OK, true},
+		{"same, few rounds", run(same, takes(154e6, 6, 3)), paired(same, takes(154e6, 6, 4)), OK, true},
+		{"same, yet slower", run(same, takes(165e6, 20, 3)), paired(same), Inconclusive, true},
+		{"same, yet faster", run(same, takes(144e6, 20, 3)), paired(same), Inconclusive, true},
+		{"same, too few rounds", run(same, takes(154e6, 5, 3)), paired(same), Inconclusive, false},
+		{"another", run(other, takes(165e6, 20, 3)), paired(same), Slower, false},
+		{"unknown", run(takes(165e6, 20, 3)), paired(), Slower, false},
+		{"another mode", run(same, takes(165e6, 20, 3), func(r *result.Run) { r.Mode = "GODEBUG=cpu.sha=off" }), paired(same), Slower, false},
+	} {
+		got := judge(rules(), Case{Name: "go", Leg: "l", Head: &c.head, Base: c.base})
+		if cmp := got.Comparisons[0]; got.Kind != c.want || cmp.Same != c.same || c.same && !strings.Contains(cmp.Reason, "same program") {
+			t.Errorf("%s: %s (%s), same %v; want %s, %v", c.name, got.Kind, cmp.Reason, cmp.Same, c.want, c.same)
+		}
+	}
+}
+
+// The halves of unbiased rounds hold 0 as often as their interval promises,
+// and always are the same of one run.
+func TestHalves(t *testing.T) {
+	misses := 0
+	const runs = 400
+	for i := range runs {
+		r := run(takes(154e6, 30, uint64(100+i)))
+		h := halves(r)
+		if h != halves(r) {
+			t.Fatal("two answers for one run")
+		}
+		if h.Lo > 0 || h.Hi < 0 {
+			misses++
+		}
+	}
+	if share := float64(misses) / runs; share > 0.08 || misses == 0 {
+		t.Errorf("%.1f %% of the intervals miss 0, want at most about 5 %%", 100*share)
+	}
+	if h := halves(run(takes(154e6, 11, 1))); h != (Interval{}) {
+		t.Errorf("of eleven rounds: %+v", h)
+	}
+}
+
+// What the base's run has to say is heard.
+func TestBaseNotes(t *testing.T) {
+	head := run(func(r *result.Run) { r.Notes = []string{"both"} })
+	got := judge(rules(), Case{Head: &head, Base: paired(func(r *result.Run) { r.Notes = []string{"both", "only the base"} })})
+	if want := []string{"both", "base: only the base"}; !slices.Equal(got.Notes, want) {
+		t.Errorf("notes %q, want %q", got.Notes, want)
+	}
+}
+
+func TestWhyMissing(t *testing.T) {
+	if got := judge(rules(), Case{Name: "x", Why: "taken out"}); got.Kind != Missing || got.Reason != "taken out" {
+		t.Errorf("%+v", got)
+	}
+}

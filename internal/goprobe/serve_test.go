@@ -1,25 +1,26 @@
-package probe
+package goprobe
 
 import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"strings"
 	"testing"
 	"testing/iotest"
 
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
-func library(prf workload.PRF, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
-	return workload.Key(prf, password, salt, iterations, keyBytes)
-}
-
 // answersTo runs Serve over the requests and returns its lines after hello.
-func answersTo(t *testing.T, in io.Reader, derive Deriver) ([]string, error) {
+func answersTo(t *testing.T, in io.Reader, derive Derive) ([]string, error) {
 	t.Helper()
 	var out bytes.Buffer
-	err := Serve(in, &out, Hello{Name: "go"}, derive)
+	err := Serve(in, &out, "pbkdf2-probe/1 go", derive)
 	lines := strings.Split(out.String(), "\n")
 	if lines[0] != "pbkdf2-probe/1 go" || lines[len(lines)-1] != "" {
 		t.Fatalf("wrote %q", out.String())
@@ -35,7 +36,7 @@ func TestServeKnownAnswers(t *testing.T) {
 		if testing.Short() && a.Iterations > 100_000 {
 			continue
 		}
-		in = Request{a.PRF, a.Iterations, len(a.Key), a.Salt, a.Password}.Append(in)
+		in = probe.Request{PRF: a.PRF, Iterations: a.Iterations, KeyBytes: len(a.Key), Salt: a.Salt, Password: a.Password}.Append(in)
 		want = append(want, a)
 	}
 	lines, err := answersTo(t, bytes.NewReader(in), library)
@@ -43,11 +44,18 @@ func TestServeKnownAnswers(t *testing.T) {
 		t.Fatalf("%d answers to %d requests, %v", len(lines), len(want), err)
 	}
 	for i, a := range want {
-		got, err := ParseAnswer([]byte(lines[i]), nil)
+		got, err := probe.ParseAnswer([]byte(lines[i]), nil)
 		if err != nil || !bytes.Equal(got.Key, a.Key) || got.Elapsed <= 0 {
 			t.Errorf("%s, %d iterations (%s): %q, %v; want key %x", a.PRF, a.Iterations, a.Source, lines[i], err, a.Key)
 		}
 	}
+}
+
+func errorHas(err error, part string) bool {
+	if part == "" {
+		return err == nil
+	}
+	return err != nil && strings.Contains(err.Error(), part)
 }
 
 func TestServe(t *testing.T) {
@@ -55,7 +63,7 @@ func TestServe(t *testing.T) {
 	key := "key f7 ns " // HMAC-SHA256("", 00000001)
 	for _, c := range []struct {
 		name, in string
-		derive   Deriver
+		derive   Derive
 		want     []string // what the answers begin with
 		err      string
 	}{
@@ -68,17 +76,17 @@ func TestServe(t *testing.T) {
 		{"unknown prf", "derive md5 1 1 - -\n", library, []string{"error unknown prf"}, ""},
 		{"key too long", "derive sha256 1 4294967295 - -\n" + ok, library, []string{"error a key of 4294967295 bytes", key}, ""},
 		{"too long", "derive " + strings.Repeat("x", 200_000) + "\n" + ok, library, []string{"error the request is over 64 KiB", key}, ""},
-		{"longest", strings.TrimSpace(ok) + strings.Repeat(" ", MaxLine-len(ok)) + "\n", library, []string{key}, ""},
-		{"one too long", strings.TrimSpace(ok) + strings.Repeat(" ", MaxLine-len(ok)+1) + "\n" + ok, library, []string{"error the request is over", key}, ""},
+		{"longest", strings.TrimSpace(ok) + strings.Repeat(" ", maxLine-len(ok)) + "\n", library, []string{key}, ""},
+		{"one too long", strings.TrimSpace(ok) + strings.Repeat(" ", maxLine-len(ok)+1) + "\n" + ok, library, []string{"error the request is over", key}, ""},
 		{"too long, no end", strings.Repeat("x", 200_000), library, nil, "no end"},
 		{"cut off", ok + "derive sha256 1", library, []string{key}, "cut off"},
-		{"error", ok + ok, func(workload.PRF, string, []byte, int, int) ([]byte, error) {
+		{"error", ok + ok, func(string, string, []byte, int, int) ([]byte, error) {
 			return nil, errors.New("not\nallowed \x00")
 		}, []string{"error not allowed ?", "error not"}, ""},
-		{"panic", ok + ok, func(workload.PRF, string, []byte, int, int) ([]byte, error) {
+		{"panic", ok + ok, func(string, string, []byte, int, int) ([]byte, error) {
 			panic("no entropy")
 		}, []string{"error panic: no entropy", "error panic"}, ""},
-		{"fault", ok, func(_ workload.PRF, _ string, salt []byte, _, _ int) ([]byte, error) {
+		{"fault", ok, func(_ string, _ string, salt []byte, _, _ int) ([]byte, error) {
 			return salt[5:6:6], nil
 		}, []string{"error panic: runtime error"}, ""},
 	} {
@@ -103,34 +111,58 @@ func TestServe(t *testing.T) {
 
 func TestServeReadAndWriteErrors(t *testing.T) {
 	bad := errors.New("bad disk")
-	if err := Serve(iotest.ErrReader(bad), io.Discard, Hello{Name: "go"}, library); !errors.Is(err, bad) {
+	if err := Serve(iotest.ErrReader(bad), io.Discard, "pbkdf2-probe/1 go", library); !errors.Is(err, bad) {
 		t.Errorf("reading: %v", err)
 	}
 	r, w := io.Pipe()
 	r.CloseWithError(bad)
-	if err := Serve(strings.NewReader(""), w, Hello{Name: "go"}, library); !errors.Is(err, bad) {
+	if err := Serve(strings.NewReader(""), w, "pbkdf2-probe/1 go", library); !errors.Is(err, bad) {
 		t.Errorf("writing: %v", err)
-	}
-	for _, h := range []Hello{
-		{},
-		{Name: "Go"},
-		{Name: "go\n"},
-		{Name: "go", Words: map[string]string{"a b": "1"}},
-		{Name: "go", Words: map[string]string{"v": "1 2"}},
-		{Name: "go", Words: map[string]string{"v": "é"}},
-	} {
-		if err := Serve(strings.NewReader(""), io.Discard, h, library); err == nil {
-			t.Errorf("%v is served", h)
-		}
 	}
 }
 
-func TestServeAllocatesLittle(t *testing.T) {
-	s := server{derive: func(workload.PRF, string, []byte, int, int) ([]byte, error) { return nil, nil }}
-	line := []byte("derive sha256 3000 64 000102030405060708090a0b0c0d0e0f 70617373776f7264")
-	out := make([]byte, 0, 1024)
-	if n := testing.AllocsPerRun(100, func() { out = s.answer(out[:0], line) }); n > 0 {
-		t.Errorf("%v allocations for a request", n)
+func TestParseRequest(t *testing.T) {
+	plain := request{prf: "sha256", iterations: 500000, keyBytes: 64, salt: []byte{0xab, 1}, password: "p"}
+	for _, c := range []struct {
+		line string
+		want request
+		err  string
+	}{
+		{"derive sha256 500000 64 ab01 70", plain, ""},
+		{"derive sha256 500000 64 ab01 70 hint=1 x", plain, ""},
+		{"derive sha1 1 1 - -", request{prf: "sha1", iterations: 1, keyBytes: 1}, ""},
+		{"derive sha512 4294967295 1 - -", request{prf: "sha512", iterations: math.MaxUint32, keyBytes: 1}, ""},
+		{"derive sha512 1 4294967295 - -", request{}, "does not fit"},
+		{"", request{}, "unknown request"},
+		{"quit", request{}, "unknown request"},
+		{"derived sha1 1 1 - -", request{}, "unknown request"},
+		{"derive", request{}, "too few words"},
+		{"derive sha256 1 1 -", request{}, "too few words"},
+		{"derive sha256 0 1 - -", request{}, "iterations"},
+		{"derive sha256 -1 1 - -", request{}, "iterations"},
+		{"derive sha256 +1 1 - -", request{}, "iterations"},
+		{"derive sha256 01 1 - -", request{}, "iterations"},
+		{"derive sha256 1e3 1 - -", request{}, "iterations"},
+		{"derive sha256 4294967296 1 - -", request{}, "iterations"},
+		{"derive sha256 99999999999999999999999 1 - -", request{}, "iterations"},
+		{"derive sha256 1 0 - -", request{}, "key bytes"},
+		{"derive sha256 1 1 AB -", request{}, "salt"},
+		{"derive sha256 1 1 a -", request{}, "salt"},
+		{"derive sha256 1 1 - 7", request{}, "password"},
+		{"derive sha256 1 1 - --", request{}, "password"},
+		{"derive sha256 1 1 -  ", request{}, "password"},
+		{"derive sha256 1 1 - -\r", request{}, "CR LF"},
+		{"derive sha256 1 1 - -\x00", request{}, "control"},
+	} {
+		var got request
+		err := got.parse([]byte(c.line))
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%q: error %v, want %q", c.line, err, c.err)
+			}
+		} else if d := cmp.Diff(c.want, got, cmp.AllowUnexported(request{}), cmpopts.EquateEmpty()); err != nil || d != "" {
+			t.Errorf("%q: %v %s", c.line, err, d)
+		}
 	}
 }
 
@@ -139,7 +171,7 @@ func FuzzServe(f *testing.F) {
 	f.Add([]byte("derive sha256 1"))
 	f.Fuzz(func(t *testing.T, in []byte) {
 		var out bytes.Buffer
-		Serve(bytes.NewReader(in), &out, Hello{Name: "go"}, func(prf workload.PRF, _ string, _ []byte, _, keyBytes int) ([]byte, error) {
+		Serve(bytes.NewReader(in), &out, "pbkdf2-probe/1 go", func(prf, _ string, _ []byte, _, keyBytes int) ([]byte, error) {
 			return make([]byte, keyBytes), nil
 		})
 		lines := bytes.Split(bytes.TrimSuffix(out.Bytes(), []byte("\n")), []byte("\n"))
@@ -147,8 +179,8 @@ func FuzzServe(f *testing.F) {
 			t.Fatalf("%d lines for %d", len(lines), want)
 		}
 		for _, l := range lines[1:] {
-			var r *Refusal
-			if _, err := ParseAnswer(l, nil); err != nil && !errors.As(err, &r) {
+			var r *probe.Refusal
+			if _, err := probe.ParseAnswer(l, nil); err != nil && !errors.As(err, &r) {
 				t.Errorf("answer %q: %v", l, err)
 			}
 		}

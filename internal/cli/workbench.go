@@ -1,0 +1,236 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/gitrepo"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/measure"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/target"
+)
+
+// workbench has the sides that are measured, built.
+type workbench struct {
+	head, base *side // base is nil where there is none
+	tree       *gitrepo.Worktree
+}
+
+// side is a tree with its targets.
+type side struct {
+	name   string // result.Head or result.Base
+	policy policy.Policy
+	tree   target.Side
+	commit string // empty outside git
+	date   time.Time
+	built  []target.Built
+	notes  []string
+}
+
+// item is one target of one side.
+type item struct {
+	*target.Built
+	side  *side
+	alone bool // the other side, which there is, has no such target
+}
+
+// layOut builds the working directory's targets in specs, and beside them the
+// base's where there is one. What goes wrong with the base is a notice, and
+// there is no base then; with a target, its outcome. The workbench is to be
+// closed, even with an error, which is the end of ctx or the machine's.
+func (c *Command) layOut(ctx context.Context, in *invocation, specs []target.Spec, temp string) (*workbench, error) {
+	w := &workbench{}
+	notice := func(format string, args ...any) {
+		in.ground.notices = append(in.ground.notices, fmt.Sprintf(format, args...))
+	}
+	self, err := c.Self()
+	if err != nil {
+		return w, fmt.Errorf("find this program, which is the built-in probe: %w", err)
+	}
+	tree := target.Side{Self: self, Dir: c.Dir, Environ: c.Environ, Log: c.Stderr}
+	switch d := c.getenv("PBKDF2_GATE_DEBUG"); d {
+	case "":
+	case "probe":
+		tree.Debug = c.Stderr
+	default:
+		return w, usageError("PBKDF2_GATE_DEBUG=%s: the only thing to watch is probe", d)
+	}
+	w.head = &side{name: result.Head, policy: in.policy, tree: tree}
+	if w.head.commit, w.head.date, err = gitrepo.Head(ctx, c.Dir); err != nil {
+		if !errors.Is(err, gitrepo.ErrNone) {
+			fmt.Fprintf(c.Stderr, "pbkdf2-gate: the commit is not recorded: %v\n", err)
+		}
+		w.head.date = c.Now().UTC().Truncate(time.Second)
+	}
+	var baseSpecs []target.Spec
+	if in.base.commit != "" {
+		if baseSpecs, err = targets(in.base.policy); err == nil {
+			err = target.CheckBuild(in.base.policy.Build)
+		}
+		if err == nil {
+			w.tree, err = gitrepo.Checkout(ctx, c.Dir, in.base.commit, filepath.Join(temp, "tree"))
+		}
+		if ctx.Err() != nil {
+			return w, ctx.Err()
+		}
+		if err != nil {
+			notice("not measured beside its base %.12s, which could not be laid out: %v", in.base.commit, err)
+		} else {
+			w.base = &side{name: result.Base, policy: in.base.policy, tree: tree, commit: in.base.commit, notes: w.tree.Notes}
+			w.base.tree.Dir = w.tree.Dir
+			if w.base.date, err = gitrepo.CommitDate(ctx, c.Dir, in.base.commit); err != nil {
+				return w, err
+			}
+		}
+	}
+	if w.base != nil {
+		fmt.Fprintf(c.Stderr, "building the base, %.12s\n", w.base.commit)
+		if err := w.base.build(ctx, baseSpecs, filepath.Join(temp, "base")); err != nil {
+			return w, err
+		}
+		w.base.lacking()
+		fmt.Fprintln(c.Stderr, "building the head")
+	}
+	before, _ := gitrepo.Tracked(ctx, c.Dir)
+	if err := w.head.build(ctx, specs, filepath.Join(temp, "head")); err != nil {
+		return w, err
+	}
+	if after, err := gitrepo.Tracked(ctx, c.Dir); err == nil && after != before && in.policy.Build != "" {
+		notice("the build command changes tracked files, so that what is measured is not what is committed: have it write elsewhere, or commit what it makes")
+	}
+	w.level()
+	return w, nil
+}
+
+// build builds the side's targets.
+func (s *side) build(ctx context.Context, specs []target.Spec, temp string) error {
+	s.tree.Temp, s.tree.Build = temp, s.policy.Build
+	if err := os.MkdirAll(temp, 0o777); err != nil {
+		return err
+	}
+	var err error
+	s.built, err = s.tree.Prepare(ctx, specs)
+	return err
+}
+
+// lacking says of targets whose program the base's tree does not have what
+// that may mean.
+func (s *side) lacking() {
+	for i := range s.built {
+		b := &s.built[i]
+		if b.Err != nil || b.Spec.Kind != target.Probe {
+			continue
+		}
+		if _, err := b.Commands[0].Find(); err != nil {
+			b.Err = fmt.Errorf("its tree has no program %s: where it must be built, name the command that builds a tree (build); a base from before the target has none", b.Commands[0].Args[0])
+		}
+	}
+}
+
+// level has both sides of a Go target be the gate's own build where one of
+// them must be: builds of two kinds say nothing of a change.
+func (w *workbench) level() {
+	if w.base == nil {
+		return
+	}
+	for i := range w.head.built {
+		h := &w.head.built[i]
+		b := w.base.find(h.Spec.Name)
+		if b == nil || h.Spec.Kind != target.Go || b.Spec.Kind != target.Go {
+			continue
+		}
+		switch head, base := h.OfModule(), b.OfModule(); {
+		case head && !base:
+			w.head.tree.Fallback(h, "the base's module cannot: "+orNone(b.Fallback))
+		case base && !head:
+			w.base.tree.Fallback(b, "the head's module cannot: "+orNone(h.Fallback))
+		}
+	}
+}
+
+func orNone(why string) string {
+	if why == "" {
+		return "there is none"
+	}
+	return why
+}
+
+func (s *side) find(name string) *target.Built {
+	for i := range s.built {
+		if s.built[i].Spec.Name == name {
+			return &s.built[i]
+		}
+	}
+	return nil
+}
+
+// items are the targets in the order in which they are opened: of each the
+// base first, whose plan the head then takes. What only the base has is not
+// measured.
+func (w *workbench) items() []item {
+	var all []item
+	for i := range w.head.built {
+		h := &w.head.built[i]
+		alone := false
+		if w.base != nil {
+			b := w.base.find(h.Spec.Name)
+			if b != nil {
+				all = append(all, item{b, w.base, false})
+			}
+			alone = b == nil
+		}
+		all = append(all, item{h, w.head, alone})
+	}
+	return all
+}
+
+// same reports whether both sides of a target are one program at one
+// workload.
+func (w *workbench) same(name string) bool {
+	if w.base == nil {
+		return false
+	}
+	h, b := w.head.find(name), w.base.find(name)
+	return h != nil && b != nil && h.Program != "" && h.Program == b.Program && w.head.policy.Workload == w.base.policy.Workload
+}
+
+// close removes the base's tree.
+func (w *workbench) close() {
+	if w.tree != nil {
+		_ = w.tree.Close()
+	}
+}
+
+// starter starts the target, its builds in turn.
+func (x item) starter() func(context.Context) (measure.Process, error) {
+	next := 0
+	return func(ctx context.Context) (measure.Process, error) {
+		if x.Err != nil {
+			return nil, x.Err
+		}
+		cmd := x.Commands[next%len(x.Commands)]
+		next++
+		client, err := cmd.Start(ctx)
+		if err != nil {
+			return nil, err
+		}
+		return client, nil
+	}
+}
+
+// notes say what the record cannot show otherwise.
+func (x item) notes() []string {
+	notes := append([]string{}, x.side.notes...)
+	if x.Fallback != "" {
+		notes = append(notes, "times the gate's own build of Go's library, not the module's: "+x.Fallback)
+	}
+	if x.alone {
+		notes = append(notes, "the base has no such target, so there is nothing to compare with in this job")
+	}
+	return notes
+}

@@ -1,0 +1,155 @@
+package target
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"path/filepath"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
+)
+
+// Side is a tree, and what its targets are built and run with.
+type Side struct {
+	Self    string    // absolute path of the program that has the built-in probe
+	Dir     string    // the tree, or the folder of it that the targets are in
+	Temp    string    // folder for what is built here; must outlive the targets
+	Environ []string  // "NAME=VALUE"; passed through Environ
+	Build   string    // command that builds the tree, split as a shell would; empty: none
+	Log     io.Writer // gets what builds print; nil: nothing does
+	Debug   io.Writer // see probe.Command
+}
+
+// Built is a target of a side, ready to be started or not.
+type Built struct {
+	Spec Spec
+	// Commands start it; several are builds of one program that differ in
+	// nothing but where the linker put its parts, to be started in turn.
+	Commands []probe.Command
+	Err      error // why it cannot be started; nil otherwise
+	// Fallback says why a Go target is the gate's own build of the probe and
+	// not the module's; empty where it is the module's, or there is none.
+	Fallback string
+	// Program stands for all that the target is, its bytes and its arguments,
+	// where it is a program without parts elsewhere; empty where that cannot
+	// be told. Equal values are equal programs.
+	Program string
+	Took    time.Duration // to build it
+
+	inModule bool
+}
+
+// Prepare builds the side's tree and its targets, in the order of specs. That
+// one cannot be built is not an error; an error is ctx's.
+func (s Side) Prepare(ctx context.Context, specs []Spec) ([]Built, error) {
+	s.Environ = Environ(s.Environ)
+	start := time.Now()
+	broken := s.build(ctx)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var all []Built
+	for i, spec := range specs {
+		if i > 0 {
+			start = time.Now()
+		}
+		b := Built{Spec: spec}
+		switch spec.Kind {
+		case Go:
+			s.goTarget(ctx, &b, filepath.Join(s.Temp, fmt.Sprintf("go%d", i)))
+		case Probe:
+			s.probeTarget(&b)
+			if broken != nil {
+				b.Err = broken
+			}
+		default:
+			b.Err = fmt.Errorf("target %s: unknown kind %q: use %s", spec.Name, spec.Kind, kinds)
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if b.Err == nil {
+			b.Program = identity(b.Commands)
+		}
+		b.Took = time.Since(start)
+		all = append(all, b)
+	}
+	return all, nil
+}
+
+// build runs the command that builds the tree.
+func (s Side) build(ctx context.Context) error {
+	if s.Build == "" {
+		return nil
+	}
+	args, err := split(s.Build)
+	if err != nil {
+		return fmt.Errorf("build command %q: %w", s.Build, err)
+	}
+	err = program{args: args, dir: s.Dir, env: s.Environ, limit: buildLimit, log: s.Log,
+		explain: "the build must end by itself"}.run(ctx)
+	if err != nil {
+		return fmt.Errorf("the build command %q failed: %w", s.Build, err)
+	}
+	return nil
+}
+
+// CheckBuild says what is wrong with a build command.
+func CheckBuild(command string) error {
+	if command == "" {
+		return nil
+	}
+	_, err := split(command)
+	return err
+}
+
+func (s Side) probeTarget(b *Built) {
+	args, err := split(b.Spec.Rest)
+	if err != nil {
+		b.Err = fmt.Errorf("target %s: command %q: %w", b.Spec.Name, b.Spec.Rest, err)
+		return
+	}
+	b.Commands = []probe.Command{s.command(args...)}
+}
+
+// goTarget compiles the built-in probe inside the side's module, or takes the
+// gate's own.
+func (s Side) goTarget(ctx context.Context, b *Built, temp string) {
+	paths, err := s.compile(ctx, b.Spec.Rest == XCrypto, temp)
+	switch {
+	case errors.Is(err, errNoModule):
+		s.Fallback(b, "")
+	case err != nil:
+		s.Fallback(b, err.Error())
+	default:
+		b.inModule = true
+		for _, p := range paths {
+			b.Commands = append(b.Commands, s.command(p))
+		}
+	}
+}
+
+// Fallback makes b, a Go target, the gate's own build of the probe. why is
+// for people; empty where no module asks for more.
+func (s Side) Fallback(b *Built, why string) {
+	if !filepath.IsAbs(s.Self) {
+		b.Err = fmt.Errorf("target %s: the built-in probe needs the absolute path of this program, not %q", b.Spec.Name, s.Self)
+		return
+	}
+	args := []string{s.Self, "probe"}
+	if b.Spec.Rest == XCrypto {
+		args = append(args, "--x-crypto")
+	}
+	b.inModule = false
+	b.Commands, b.Fallback = []probe.Command{s.command(args...)}, why
+	b.Program = identity(b.Commands)
+}
+
+// OfModule reports whether b, a Go target, was compiled inside the side's module.
+func (b Built) OfModule() bool { return b.inModule }
+
+func (s Side) command(args ...string) probe.Command {
+	return probe.Command{Args: args, Dir: s.Dir, Env: Environ(s.Environ), Debug: s.Debug, Evict: true}
+}
