@@ -21,8 +21,10 @@ func (r *run) finish() []result.Run {
 			r.Raw(s.raw(l))
 		}
 		rounds := usable(s, l, s.Workload)
-		if s.outcome == result.Measured {
+		if s.outcome == result.Measured && s.Once == nil {
 			r.judge(s, l, rounds)
+		}
+		if s.outcome == result.Measured {
 			r.moved(s)
 		}
 		run := result.Run{
@@ -37,6 +39,7 @@ func (r *run) finish() []result.Run {
 			Outcome:       s.outcome,
 			Message:       s.message,
 			Notes:         s.notes,
+			Unverified:    s.Once != nil,
 			Spent:         result.Spent{Open: s.opening, Slices: s.slices, Yardsticks: s.yardsticks, Around: s.spent - s.slices - s.yardsticks},
 		}
 		if s.outcome == result.Measured {

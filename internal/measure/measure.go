@@ -52,11 +52,20 @@ type Subject struct {
 	Name  string
 	Side  string // result.Head or result.Base
 	Start func(context.Context) (Process, error)
+	// Once is set instead of Start for a program without the protocol: one
+	// whole run of it is a round.
+	Once func(context.Context) (Once, error)
 	// Workload is what one hash is. Sides may differ in it.
 	Workload workload.Params
 	Plan     result.Plan // of the baseline; zero: one is found, or the other side's taken
 	// Brief says that there is nothing to find, so that the fewest rounds do.
 	Brief bool
+}
+
+// Once is what one run of a program without the protocol came to.
+type Once struct {
+	Elapsed time.Duration // by its own word; 0 where it gave none
+	Words   map[string]string
 }
 
 // Kernels are the yardstick's loops.

@@ -666,3 +666,71 @@ func TestSlowerHost(t *testing.T) {
 		t.Errorf("stored beside the pair: raw %+v, relative %+v", c.Raw, c.Relative)
 	}
 }
+
+// once is a program without the protocol: it takes a whole hash, and says so
+// where says is set.
+func (w *world) once(name string, says bool, extra float64) Subject {
+	return Subject{Name: name, Side: result.Head, Workload: wl, Once: func(context.Context) (Once, error) {
+		w.pass(2e6)
+		start := w.now
+		for left := float64(wl.Iterations) * cost * (1 + extra) * (1 + 0.004*w.rand.Float64()); left > 0; left -= 1e6 {
+			w.pass(min(left, 1e6) * w.slowed())
+		}
+		o := Once{Words: map[string]string{"toolchain": "t2"}}
+		if says {
+			o.Elapsed = w.now - start
+		}
+		return o, nil
+	}}
+}
+
+func TestOnce(t *testing.T) {
+	w := newWorld(30)
+	w.busy = func(now time.Duration) bool { return now/(30*time.Millisecond)%4 == 0 }
+	says, silent := w.once("says", true, 0), w.once("silent", false, 0)
+	runs := w.run(t, says, silent)
+	want := cost * float64(wl.Iterations)
+	for i, r := range runs {
+		if r.Outcome != result.Measured || !r.Unverified || len(r.Rounds) < minRounds || r.Toolchain != "t2" || r.Plan.Slices != 1 {
+			t.Fatalf("%+v", r)
+		}
+		if m := median(r); m < want || m > 1.3*want {
+			t.Errorf("%s takes %.0f ns, want about %.0f", r.Target, m, want)
+		}
+		noted := strings.Contains(strings.Join(r.Notes, "\n"), "its whole run is timed")
+		if noted != (i == 1) {
+			t.Errorf("notes of %s: %q", r.Target, r.Notes)
+		}
+	}
+	if runs[0].Disturbed == 0 {
+		t.Error("no round began or ended beside a neighbour")
+	}
+	w.busy = nil
+	runs = w.run(t, says, silent)
+	if d := median(runs[1]) - median(runs[0]); math.Abs(d-2e6) > 0.5e6 {
+		t.Errorf("the start of a whole run adds %.0f ns, want 2 ms", d)
+	}
+}
+
+func TestOnceMisbehaves(t *testing.T) {
+	w := newWorld(31)
+	lies := w.once("lies", true, 0)
+	honest := lies.Once
+	lies.Once = func(ctx context.Context) (Once, error) {
+		o, err := honest(ctx)
+		o.Elapsed *= 2
+		return o, err
+	}
+	fails := w.once("fails", true, 0)
+	n := 0
+	fails.Once = func(ctx context.Context) (Once, error) {
+		if n++; n > 3 {
+			return Once{}, errors.New("exit status 1")
+		}
+		return honest(ctx)
+	}
+	runs := w.run(t, lies, fails)
+	if runs[0].Outcome != result.Implausible || runs[1].Outcome != result.Failed || runs[1].Message != "exit status 1" {
+		t.Errorf("%s (%s), %s (%s)", runs[0].Outcome, runs[0].Message, runs[1].Outcome, runs[1].Message)
+	}
+}

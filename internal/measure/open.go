@@ -38,6 +38,12 @@ type full struct {
 // once at full iterations. The error is ctx's.
 func (r *run) open(ctx context.Context, s *subject) error {
 	defer r.progress(s, true)
+	if s.Once != nil {
+		if err := r.openOnce(ctx, s); err != nil {
+			return s.broke(ctx, err)
+		}
+		return nil
+	}
 	var iteration float64
 	err := s.again(func() (err error) {
 		iteration, err = r.check(ctx, s)

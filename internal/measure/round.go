@@ -69,6 +69,12 @@ const unknownIteration = 2000
 
 // round runs one fresh process through the plan. The error is ctx's.
 func (r *run) round(ctx context.Context, s *subject) error {
+	if s.Once != nil {
+		if err := r.roundOnce(ctx, s); err != nil {
+			return s.broke(ctx, err)
+		}
+		return nil
+	}
 	err := s.again(func() error {
 		p, err := s.Start(ctx)
 		if err != nil {

@@ -4,6 +4,7 @@
 package result
 
 import (
+	"math"
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
@@ -56,9 +57,11 @@ type Round struct {
 	CleanShare float64 // clean slices over all kept slices, (0, 1]
 }
 
-// Usable reports whether the round is evidence.
+// Usable reports whether the round is evidence: it has enough clean slices,
+// or, where a round is a few whole runs, all of them clean.
 func (r Round) Usable() bool {
-	return r.Clean >= MinCleanSlices && r.CleanShare >= MinCleanShare
+	kept := math.Round(float64(r.Clean) / r.CleanShare)
+	return float64(r.Clean) >= min(MinCleanSlices, kept) && r.CleanShare >= MinCleanShare
 }
 
 // Run is one measurement of one target on one side: a block of a file.
