@@ -22,7 +22,11 @@ var baselineUpdate = subcommand{
 	summary:  "record result files as a release's baseline",
 	help: `Runs of one platform and target stand side by side as replicas and replace what
 the release had of them. Failed, unverified, emulated and disturbed measurements
-are left out, and said.`,
+are left out, and said.
+
+With --pull-request or --commit-to nothing local is read or written but the
+results: the change goes through GitHub's API (GITHUB_TOKEN, GITHUB_REPOSITORY),
+by a branch pbkdf2-gate/baselines-RELEASE with a pull request, or directly.`,
 	settings: []string{"release", "baselines"},
 	run: func(c *Command, ctx context.Context, in *invocation) error {
 		if in.policy.Release == "" {
@@ -31,20 +35,30 @@ are left out, and said.`,
 		if err := result.ValidRelease(in.policy.Release); err != nil {
 			return usageError("--release: %w", err)
 		}
+		if err := in.commit.check(); err != nil {
+			return err
+		}
+		event, err := c.event()
+		if err != nil {
+			return err
+		}
+		if err := mayRecord(event); err != nil {
+			return err
+		}
 		runs, err := c.readResults(in.args)
 		if err != nil {
 			return err
 		}
-		rep, err := baseline.Update(c.path(in.policy.Baselines), in.policy.Release, runs,
-			baseline.Options{Unverified: in.unverified, Emulated: in.emulated, Disturbed: in.disturbed})
+		opt := baseline.Options{Unverified: in.unverified, Emulated: in.emulated, Disturbed: in.disturbed, NewPlatforms: in.commit.newPlatforms}
+		if in.commit.remote() {
+			return c.commitBaselines(ctx, in, event, runs, opt)
+		}
+		rep, err := baseline.Update(c.path(in.policy.Baselines), in.policy.Release, runs, opt)
 		c.sayChanges(rep, "records", in.policy.Release, err)
 		if err != nil {
 			return err
 		}
-		if len(rep.Files) == 0 {
-			return &exitError{exitTroubled, fmt.Errorf("baseline update: nothing was recorded")}
-		}
-		return nil
+		return recorded(rep, opt)
 	},
 }
 
@@ -84,7 +98,7 @@ func (c *Command) sayChanges(rep baseline.Report, verb, release string, err erro
 		}
 	}
 	for _, l := range rep.LeftOut {
-		fmt.Fprintf(c.Stderr, "left out: %s of run %s: %s\n", l.Run.Target, l.Run.ID, l.Reason)
+		fmt.Fprintln(c.Stderr, leftOut(l))
 	}
 	if err == nil && len(rep.Files) == 0 && len(rep.LeftOut) == 0 {
 		fmt.Fprintln(c.Stdout, "nothing to do")
@@ -252,7 +266,7 @@ func medianOf(r result.Run) float64 {
 // hashTime writes ns to four digits: 154.3ms.
 func hashTime(ns float64) string {
 	d := time.Duration(ns)
-	for unit := time.Hour; unit > 1; unit /= 10 {
+	for unit := 1000 * time.Second; unit > 1; unit /= 10 {
 		if d >= 1000*unit {
 			return d.Round(unit).String()
 		}

@@ -31,6 +31,7 @@ type invocation struct {
 	unverified bool
 	emulated   bool
 	disturbed  bool
+	commit     commitFlags
 	fromRun    int64
 	other      *otherRun // of fromRun
 	workflow   string
@@ -54,6 +55,7 @@ var own = map[string]func(*flag.FlagSet, *invocation){
 		fs.BoolVar(&in.unverified, "allow-unverified", false, "record targets whose keys could not be checked")
 		fs.BoolVar(&in.emulated, "allow-emulated", false, "record measurements of an emulated CPU")
 		fs.BoolVar(&in.disturbed, "allow-disturbed", false, "record measurements with too few undisturbed rounds to judge")
+		in.commit.define(fs)
 	},
 }
 
@@ -187,6 +189,8 @@ func (c *Command) usage(w io.Writer, s subcommand) {
 		switch f.Name {
 		case "keep", "from-run":
 			arg = "N"
+		case "commit-to", "into":
+			arg = "BRANCH"
 		case "workflow":
 			arg = "PATH"
 		case "comment-author":

@@ -50,7 +50,8 @@ type ChangeResult struct {
 	Outcome Outcome
 	Branch  string // that has the change; empty where there is none to make
 	// Pull is what became of the pull request: Created, Updated, Unchanged, or
-	// Skipped, for Reason; empty where none is needed.
+	// Skipped, where Reason says why and what to do at URL; empty where none is
+	// needed.
 	Pull   Outcome
 	Reason string
 	URL    string // of the pull request, else of a page that opens one
@@ -252,7 +253,7 @@ func (w *change) topic(ctx context.Context, base tip, folder *Folder) (ChangeRes
 	}
 	if w.req.Direct {
 		done.Pull, done.URL = Skipped, w.compareLink()
-		done.Reason = fmt.Sprintf("%s does not take the commit (%s)", w.req.Branch, w.refused)
+		done.Reason = fmt.Sprintf("%s does not take the commit (%s): open a pull request", w.req.Branch, w.refused)
 		return done, nil
 	}
 	return done, w.pull(ctx, a, &done)

@@ -72,7 +72,12 @@ func (w *change) noPull(done *ChangeResult, verb string, err error) {
 	}
 	done.Pull, done.URL = Skipped, w.compareLink()
 	done.Reason = fmt.Sprintf("this token may not %s pull requests here (%s): give the job \"permissions: pull-requests: write\" and allow it "+
-		"under Settings, Actions, General, Workflow permissions; or use an app's token", verb, why)
+		"under Settings, Actions, General, Workflow permissions, or use an app's token; ", verb, why)
+	if verb == "update" {
+		done.Reason += "the pull request keeps its old text"
+	} else {
+		done.Reason += "open the pull request by hand"
+	}
 }
 
 // explainAny is explain that keeps nil.
