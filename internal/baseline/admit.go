@@ -63,7 +63,7 @@ func admit(rep *Report, release string, runs []result.Run, opt Options) (map[hos
 			return nil, inputError("the results of %s are of several workloads (%s; %s): measure all with the same settings, or record one after the other", r.Target, w, r.Workload)
 		}
 		r.Release = release
-		admitted[p] = append(admitted[p], r)
+		admitted[p] = append(admitted[p], thin(r))
 	}
 	return admitted, nil
 }
@@ -72,7 +72,7 @@ func commitName(r *result.Run) string { return cmp.Or(r.Commit, "none") }
 
 // refuse says why r is no baseline, in words that follow its name.
 func refuse(r *result.Run, opt Options) string {
-	usable := usableRounds(r)
+	usable := len(usableOf(r.Rounds))
 	switch {
 	case r.Side != result.Head:
 		return "it is the base of a comparison, not the release"
@@ -88,16 +88,6 @@ func refuse(r *result.Run, opt Options) string {
 		return fmt.Sprintf("it was disturbed (%d usable rounds, a baseline needs %d): measure again, or allow disturbed to record it", usable, result.MinRounds)
 	}
 	return ""
-}
-
-func usableRounds(r *result.Run) int {
-	n := 0
-	for _, round := range r.Rounds {
-		if round.Usable() {
-			n++
-		}
-	}
-	return n
 }
 
 // onePlan parts runs of one series: those of the plan that is recorded, and
@@ -139,7 +129,7 @@ func byPlan(runs []result.Run, p result.Plan) (same, others []result.Run) {
 func betterPlan(a, b []result.Run) bool {
 	usable := func(runs []result.Run) (n int) {
 		for i := range runs {
-			n += usableRounds(&runs[i])
+			n += len(usableOf(runs[i].Rounds))
 		}
 		return n
 	}
