@@ -28,6 +28,7 @@ type invocation struct {
 	// switches that are no settings
 	xcrypto    bool
 	keep       int
+	latest     bool
 	unverified bool
 	emulated   bool
 	disturbed  bool
@@ -50,6 +51,9 @@ var own = map[string]func(*flag.FlagSet, *invocation){
 	},
 	"baseline prune": func(fs *flag.FlagSet, in *invocation) {
 		fs.IntVar(&in.keep, "keep", 20, "releases to keep, beside the anchor")
+	},
+	"baseline list": func(fs *flag.FlagSet, in *invocation) {
+		fs.BoolVar(&in.latest, "latest", false, "print the name of the newest release only, nothing where there is none")
 	},
 	"baseline update": func(fs *flag.FlagSet, in *invocation) {
 		fs.BoolVar(&in.unverified, "allow-unverified", false, "record targets whose keys could not be checked")
