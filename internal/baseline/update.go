@@ -159,7 +159,10 @@ func merge(rep *Report, old []result.Run, name string, incoming []result.Run, op
 	if len(taken) == 0 {
 		return old, nil
 	}
-	slices.SortStableFunc(runs, func(a, b result.Run) int { return seriesOfRun(&a).compare(seriesOfRun(&b)) })
+	// By id too, so that the order in which results are given is no change.
+	slices.SortStableFunc(runs, func(a, b result.Run) int {
+		return cmp.Or(seriesOfRun(&a).compare(seriesOfRun(&b)), cmp.Compare(a.ID, b.ID))
+	})
 	all[at].runs = runs
 	all[at].date = newest(runs).Date
 	sortByDate(all)
