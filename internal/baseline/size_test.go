@@ -50,7 +50,7 @@ func TestRunSize(t *testing.T) {
 			t.Fatal(err)
 		}
 		kept := stored(t, dir)[0].Rounds
-		if info.Size() > maxRun || len(kept) < c.kept[0] || len(kept) > c.kept[1] {
+		if info.Size() > maxRunBytes || len(kept) < c.kept[0] || len(kept) > c.kept[1] {
 			t.Errorf("%s: %d rounds, %d bytes", name, len(kept), info.Size())
 		}
 		// In their order, from the first to nearly the last, without a gap.
@@ -124,7 +124,7 @@ func TestBigFolder(t *testing.T) {
 	if err != nil || len(files) != 6 || len(files[0].Runs) != 300 {
 		t.Fatalf("%d files, %v", len(files), err)
 	}
-	if most := int64(6*300) * maxRun; size > most {
+	if most := int64(6*300) * maxRunBytes; size > most {
 		t.Errorf("%d bytes, more than %d", size, most)
 	}
 	if !slices.IsSortedFunc(files, func(a, b File) int { return strings.Compare(a.Path, b.Path) }) {

@@ -2,14 +2,14 @@ package baseline
 
 import "github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 
-// maxRun is how many bytes a run may take in a baseline file, and minKept how
+// maxRunBytes is how many bytes a run may take in a baseline file, and minKept how
 // many rounds it keeps whatever they take.
 const (
-	maxRun  = 4 << 10
-	minKept = 8
+	maxRunBytes = 4 << 10
+	minKept     = 8
 )
 
-// thin leaves rounds out of a run whose text is longer than maxRun: evenly over
+// thin leaves rounds out of a run whose text is longer than maxRunBytes: evenly over
 // the order in which they were measured, never by what they read. The median
 // of 30 rounds is nearly as sure as that of 40, and a repository keeps every
 // file for ever.
@@ -24,7 +24,7 @@ func thin(r result.Run) result.Run {
 		return len(data)
 	}
 	all := r.Rounds
-	if size(all) <= maxRun {
+	if size(all) <= maxRunBytes {
 		return r
 	}
 	if usable := usableOf(all); len(usable) >= minKept {
@@ -36,7 +36,7 @@ func thin(r result.Run) result.Run {
 			kept[i] = all[i*len(all)/n]
 		}
 		r.Rounds = kept
-		if size(kept) <= maxRun {
+		if size(kept) <= maxRunBytes {
 			break
 		}
 	}

@@ -84,7 +84,7 @@ func (c *Command) judge(p policy.Policy, lib library, runs []result.Run, names, 
 	return report.New(report.Input{
 		ToolVersion: toolVersion(), Targets: targets, Overall: verdict.Overall(targets), Exit: exit,
 		Threshold: p.Threshold, BaselineThreshold: p.BaselineThreshold,
-		Workload: workload, Notices: append(notices, more...),
+		Workload: workload, Notices: append(notices, more...), Coverage: lib.coverage(runs),
 	}), exit
 }
 

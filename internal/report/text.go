@@ -43,6 +43,9 @@ func Text(w io.Writer, r Report) error {
 	for _, n := range r.Notices {
 		section("notice   ", []string{clean(n)})
 	}
+	for _, g := range r.gaps() {
+		section("coverage ", []string{clean(g)})
+	}
 	section("advice   ", r.Advice)
 	fmt.Fprintf(&b, "\nexit %d: ", r.Exit)
 	b.WriteString(r.exitMeaning(brief) + "\n")
