@@ -22,9 +22,9 @@ var baselineUpdate = subcommand{
 the release had of them. Failed, unverified, emulated and disturbed measurements
 are left out, and said.
 
-With --pull-request or --commit-to nothing local is read or written but the
-results: the change goes through GitHub's API (GITHUB_TOKEN, GITHUB_REPOSITORY),
-by a branch pbkdf2-gate/baselines-RELEASE with a pull request, or directly.`,
+With --pull-request or --commit-to the local folder is neither read nor written:
+the change goes through GitHub's API (GITHUB_TOKEN, GITHUB_REPOSITORY), by a
+branch pbkdf2-gate/baselines-RELEASE with a pull request, or directly.`,
 	settings: []string{"release", "baselines"},
 	run: func(c *Command, ctx context.Context, in *invocation) error {
 		if in.policy.Release == "" {
