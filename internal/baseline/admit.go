@@ -40,7 +40,7 @@ func admit(rep *Report, release string, runs []result.Run, opt Options) (map[hos
 			reason = "the same run was given before"
 		}
 		if reason != "" {
-			rep.LeftOut = append(rep.LeftOut, LeftOut{r, reason})
+			rep.LeftOut = append(rep.LeftOut, LeftOut{Run: r, Reason: reason})
 			continue
 		}
 		seen[this] = true

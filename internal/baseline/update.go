@@ -48,6 +48,7 @@ const (
 type LeftOut struct {
 	Run    result.Run
 	Reason string
+	Known  bool // Options.NewPlatforms: the release has this CPU, nothing is lost
 }
 
 // Update records runs as the baseline of the release in the folder, which is
@@ -127,12 +128,13 @@ func checkIncoming(incoming map[host.Platform][]result.Run) ([]host.Platform, er
 // merge returns the runs of a file with the incoming ones of the release in
 // it, and those of them that it took.
 func merge(rep *Report, old []result.Run, name string, incoming []result.Run, opt Options) (merged, taken []result.Run) {
+	known := opt.NewPlatforms && hasRelease(old, name)
 	leaveOut := func(runs []result.Run, format string, args ...any) {
 		for _, r := range runs {
-			rep.LeftOut = append(rep.LeftOut, LeftOut{r, fmt.Sprintf(format, args...)})
+			rep.LeftOut = append(rep.LeftOut, LeftOut{r, fmt.Sprintf(format, args...), known})
 		}
 	}
-	if opt.NewPlatforms && hasRelease(old, name) {
+	if known {
 		leaveOut(incoming, "release %s has a baseline of this CPU already", name)
 		return old, nil
 	}

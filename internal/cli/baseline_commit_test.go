@@ -341,6 +341,13 @@ func TestUpdateInWorkflow(t *testing.T) {
 		t.Errorf("outputs:\n%s", o)
 	}
 
+	// What a top-up need not record is no warning.
+	r.hub.NoPulls(false)
+	code, out, errs = r.runIn(r.job("schedule", map[string]any{}), "--pull-request", "--new-platforms", "--release", "v2", "v2.txt")
+	if code != 0 || errs != "" || strings.Contains(out, "::warning title=pbkdf2-gate::left out: go") || !strings.Contains(out, "left out: go of run r1 on linux/amd64 a: release v2 has a baseline of this CPU already\nnothing to do\n") {
+		t.Errorf("exit %d:\n%s%s", code, out, errs)
+	}
+
 	// A fork's own figures.
 	repo := func(id int) map[string]any { return map[string]any{"id": id, "owner": map[string]any{"login": "x"}} }
 	sha := strings.Repeat("a", 40)

@@ -88,11 +88,15 @@ steps add up. --format json is for scripts: times in ns.`,
 		if err != nil {
 			return err
 		}
-		want := func(p host.Platform) bool { return p == c.Host().Platform() }
-		name := "this machine (" + c.Host().CPUID + ")"
+		var name string
+		var want func(host.Platform) bool
 		if len(in.args) == 1 {
 			name = in.args[0]
 			want = func(p host.Platform) bool { return p.CPUID == name }
+		} else {
+			here := c.Host().Platform()
+			name = "this machine (" + here.CPUID + ")"
+			want = func(p host.Platform) bool { return p == here }
 		}
 		files = slices.DeleteFunc(files, func(f baseline.File) bool { return !want(f.Platform) })
 		if len(files) == 0 {

@@ -90,6 +90,20 @@ func TestBaselineRules(t *testing.T) {
 		t.Errorf("after pruning: %s against %+v", got.Verdict, got.Comparisons)
 	}
 
+	// Of many releases 20 stay, and the anchor.
+	many := t.TempDir()
+	for i := range 25 {
+		recordRelease(t, many, fmt.Sprintf("v1.%d", i), i, 150)
+	}
+	command(t, many, 0, "baseline", "prune")
+	var rows []struct{ Release string }
+	if err := json.Unmarshal([]byte(command(t, many, 0, "baseline", "show", "--format", "json", "a")), &rows); err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != 3*21 || rows[0].Release != "v1.0" || rows[3].Release != "v1.5" {
+		t.Errorf("%d runs are left, from %+v", len(rows), rows[:4])
+	}
+
 	// A platform that has none is told, and another's figure is not judged.
 	file(t, dir, "now.txt", sample("b", "go", "now", 300, onDay(60)))
 	if text := command(t, dir, 0, "report", "now.txt"); !strings.Contains(text, "not comparable") {

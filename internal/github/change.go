@@ -10,6 +10,7 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -272,6 +273,13 @@ func (w *change) topicError(err error) error {
 func differing(ctx context.Context, folder *Folder, files map[string][]byte) (map[string][]byte, error) {
 	out := map[string][]byte{}
 	for name, data := range files {
+		// A file below what is no folder would take its place.
+		for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+			if folder.entries[dir] != nil {
+				return nil, folder.c.explain(action{"write " + folder.Where(name) + " of " + folder.repo.String(), "contents: write"},
+					&answerError{text: folder.Where(dir) + " is no folder but a file, a symbolic link or a submodule", hint: "commit a folder in its place"})
+			}
+		}
 		if folder.entries[name] != nil {
 			old, err := folder.Read(ctx, name)
 			if err != nil {
@@ -315,16 +323,12 @@ func holds(ctx context.Context, topic, branch *Folder, files map[string][]byte) 
 func (w *change) commit(ctx context.Context, tree string, files map[string][]byte, message string, parents ...string) (string, error) {
 	owner, name := w.req.Repo.Owner, w.req.Repo.Name
 	var entries []*gh.TreeEntry
-	for _, path := range slices.Sorted(maps.Keys(files)) {
-		blob, _, err := w.api.Git.CreateBlob(ctx, owner, name, &gh.Blob{Content: gh.String(string(files[path])), Encoding: gh.String("utf-8")})
+	for _, file := range slices.Sorted(maps.Keys(files)) {
+		blob, _, err := w.api.Git.CreateBlob(ctx, owner, name, &gh.Blob{Content: gh.String(string(files[file])), Encoding: gh.String("utf-8")})
 		if err != nil {
 			return "", w.wrote(ctx, err)
 		}
-		full := path
-		if w.req.Folder != "." {
-			full = w.req.Folder + "/" + path
-		}
-		entries = append(entries, &gh.TreeEntry{Path: gh.String(full), Mode: gh.String("100644"), Type: gh.String("blob"), SHA: blob.SHA})
+		entries = append(entries, &gh.TreeEntry{Path: gh.String(path.Join(w.req.Folder, file)), Mode: gh.String("100644"), Type: gh.String("blob"), SHA: blob.SHA})
 	}
 	made, _, err := w.api.Git.CreateTree(ctx, owner, name, tree, entries)
 	if err != nil {

@@ -111,17 +111,21 @@ func TestChangeRecovery(t *testing.T) {
 
 func TestChangeRefuses(t *testing.T) {
 	hub(t, func(t *testing.T, s *githubtest.Server, c *Client) {
-		s.SetBranch("odd", map[string]string{"data/base": "a file\n", "link": "-> data", "data2/base/a.txt": "-> b.txt"})
+		s.SetBranch("odd", map[string]string{"data/base": "a file\n", "link": "-> data", "data2/base/a.txt": "-> b.txt", "data3/sub": "-> elsewhere"})
 		for name, tt := range map[string]struct {
 			edit func(*ChangeRequest)
 			want string
 		}{
-			"no branch":  {func(r *ChangeRequest) { r.Branch = "none" }, "there is no such branch"},
-			"a ref":      {func(r *ChangeRequest) { r.Branch = "refs/heads/main" }, "without refs/heads/"},
-			"its topic":  {func(r *ChangeRequest) { r.Branch = r.Topic }, "name the branch that it is for"},
-			"a file":     {func(r *ChangeRequest) { r.Branch = "odd" }, "base is no folder: name the folder"},
-			"a link":     {func(r *ChangeRequest) { r.Branch, r.Folder = "odd", "link/base" }, "link is no folder"},
-			"a linked":   {func(r *ChangeRequest) { r.Branch, r.Folder = "odd", "data2/base" }, "a.txt of octo/hello: it is a symbolic link or a submodule: commit the file itself"},
+			"no branch": {func(r *ChangeRequest) { r.Branch = "none" }, "there is no such branch"},
+			"a ref":     {func(r *ChangeRequest) { r.Branch = "refs/heads/main" }, "without refs/heads/"},
+			"its topic": {func(r *ChangeRequest) { r.Branch = r.Topic }, "name the branch that it is for"},
+			"a file":    {func(r *ChangeRequest) { r.Branch = "odd" }, "base is no folder: name the folder"},
+			"a link":    {func(r *ChangeRequest) { r.Branch, r.Folder = "odd", "link/base" }, "link is no folder"},
+			"a linked":  {func(r *ChangeRequest) { r.Branch, r.Folder = "odd", "data2/base" }, "a.txt of octo/hello: it is a symbolic link or a submodule: commit the file itself"},
+			"below a link": {func(r *ChangeRequest) {
+				*r = adding("sub/a.txt", "x")
+				r.Branch, r.Folder = "odd", "data3"
+			}, "cannot write data3 on odd/sub/a.txt of octo/hello: data3 on odd/sub is no folder but a file, a symbolic link"},
 			"repository": {func(r *ChangeRequest) { r.Repo.Name = "../x" }, "is no repository"},
 			"its amend": {func(r *ChangeRequest) {
 				r.Amend = func(context.Context, *Folder, *Folder) (Amendment, error) {

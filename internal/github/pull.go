@@ -24,7 +24,7 @@ func (w *change) pull(ctx context.Context, a Amendment, done *ChangeResult) erro
 	if err != nil {
 		return err
 	}
-	todo := action{fmt.Sprintf("open a pull request in %s", w.req.Repo), "pull-requests: write"}
+	todo := action{fmt.Sprintf("open a pull request in %s", w.req.Repo), "{contents: write, pull-requests: write}"}
 	if found == nil {
 		made, _, err := w.api.PullRequests.Create(ctx, owner, name, &gh.NewPullRequest{
 			Title: &a.Title, Body: &a.Body, Head: &w.req.Topic, Base: &w.req.Branch})
