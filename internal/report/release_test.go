@@ -117,7 +117,7 @@ func FuzzRelease(f *testing.F) {
 			t.Errorf("%d bytes", len(md))
 		}
 		checkInert(t, md)
-		if words := x.Words(); strings.Contains(words, "%!") {
+		if words := x.Words(); strings.Contains(words, "%!") && !strings.Contains(s, "%!") {
 			t.Error(words)
 		}
 	})
