@@ -219,6 +219,30 @@ func TestUpdateTogether(t *testing.T) {
 	}
 }
 
+// Two releases wait; once one is merged, the other's next run takes it in.
+func TestUpdateAfterMerge(t *testing.T) {
+	r := newRecorder(t)
+	r.file("v1.txt", sample("a", "go", "r1", 150))
+	r.file("v2.txt", sample("a", "go", "r2", 151, onDay(2)), sample("b", "go", "r2", 300, onDay(2)))
+	for _, release := range []string{"v1", "v2"} {
+		if code, out, errs := r.run("--pull-request", "--release", release, release+".txt"); code != 0 {
+			t.Fatalf("%s: exit %d: %s%s", release, code, out, errs)
+		}
+	}
+	merged := r.hub.SetBranch("main", r.hub.Files("pbkdf2-gate/baselines-v1"))
+	code, out, _ := r.run("--pull-request", "--release", "v2", "v2.txt")
+	if got := r.releases(topicOfV2, "a"); code != 0 || got != "v1/go/r1 v2/go/r2" || r.releases(topicOfV2, "b") != "v2/go/r2" {
+		t.Errorf("exit %d, %s: %s", code, got, out)
+	}
+	if p := r.hub.Commits(topicOfV2)[0].Parents; len(p) != 2 || p[1] != merged {
+		t.Errorf("parents %v: the pull request would not merge", p)
+	}
+	pulls := r.hub.Pulls()
+	if body := pulls[len(pulls)-1].Body; len(pulls) != 2 || !strings.Contains(body, "v1: 150&nbsp;ms") {
+		t.Errorf("%d pull requests:\n%s", len(pulls), body)
+	}
+}
+
 // What cannot be done, and how it ends.
 func TestUpdateRemoteTroubles(t *testing.T) {
 	conflict := func(text string) string { return "<<<<<<< HEAD\n" + text }
