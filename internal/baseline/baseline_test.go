@@ -43,8 +43,10 @@ func released(release, id string, date time.Time, ms float64) result.Run {
 	return r
 }
 
-func with(r result.Run, edit func(*result.Run)) result.Run {
-	edit(&r)
+func with(r result.Run, edits ...func(*result.Run)) result.Run {
+	for _, edit := range edits {
+		edit(&r)
+	}
 	return r
 }
 

@@ -16,6 +16,9 @@ type Options struct {
 	Unverified bool // runs whose keys could not be checked
 	Emulated   bool // runs on an emulated CPU
 	Disturbed  bool // runs of fewer than result.MinRounds usable rounds
+	// NewPlatforms records only on platforms that the release has nothing of:
+	// a later measurement adds what the first one did not meet.
+	NewPlatforms bool
 }
 
 // Report says what Update or Prune did.
@@ -45,6 +48,7 @@ const (
 type LeftOut struct {
 	Run    result.Run
 	Reason string
+	Known  bool // Options.NewPlatforms: the release has this CPU, nothing is lost
 }
 
 // Update records runs as the baseline of the release in the folder, which is
@@ -54,8 +58,11 @@ type LeftOut struct {
 // together they replace what the release had of that target and workload
 // there, and nothing else. The same input again leaves the files untouched.
 // Only sound measurements of the head side are recorded, each once, and none
-// where the release holds runs of a newer commit already: the report says
-// what was left out and why. Runs of several commits are an error.
+// where the release holds runs of a newer commit already. Replicas that were
+// sampled by different plans cannot be compared: those of one plan are
+// recorded, the one recorded before where any has it, else the one that most
+// of them share. The report says what was left out and why. What cannot belong
+// to one release, as runs of several commits, is an *InputError.
 //
 // Releases stand from the oldest to the newest by date of the commit, of
 // equal dates as they were recorded. Comments in a file do not survive a
@@ -67,7 +74,7 @@ type LeftOut struct {
 func Update(dir, release string, runs []result.Run, opt Options) (Report, error) {
 	var rep Report
 	if err := result.ValidRelease(release); err != nil {
-		return rep, fmt.Errorf("update baselines: %w", err)
+		return rep, inputError("%w", err)
 	}
 	if err := checkDir(dir); err != nil {
 		return rep, err
@@ -76,14 +83,9 @@ func Update(dir, release string, runs []result.Run, opt Options) (Report, error)
 	if err != nil || len(incoming) == 0 {
 		return rep, err
 	}
-	platforms := slices.SortedFunc(maps.Keys(incoming), comparePlatforms)
-	for _, p := range platforms {
-		if _, err := path(dir, p); err != nil {
-			return rep, fmt.Errorf("update baselines: %w", err)
-		}
-		if _, err := result.Encode(incoming[p]); err != nil {
-			return rep, fmt.Errorf("update baselines of %s: %w", p, err)
-		}
+	platforms, err := checkIncoming(incoming)
+	if err != nil {
+		return rep, err
 	}
 	if err := checkWritable(dir); err != nil {
 		return rep, err
@@ -100,7 +102,7 @@ func Update(dir, release string, runs []result.Run, opt Options) (Report, error)
 		if err != nil {
 			return rep, err
 		}
-		merged, recorded := merge(&rep, old, release, incoming[p])
+		merged, recorded := merge(&rep, old, release, incoming[p], opt)
 		if len(recorded) > 0 {
 			edits = append(edits, edit{p, path, old, merged, recorded})
 		}
@@ -109,70 +111,33 @@ func Update(dir, release string, runs []result.Run, opt Options) (Report, error)
 	return rep, err
 }
 
-// admit sorts the runs that can be recorded by platform.
-func admit(rep *Report, release string, runs []result.Run, opt Options) (map[host.Platform][]result.Run, error) {
-	type identity struct {
-		platform host.Platform
-		id       string
-		series   series
-	}
-	admitted := map[host.Platform][]result.Run{}
-	seen := map[identity]bool{}
-	var first *result.Run
-	for _, r := range runs {
-		p := r.Host.Platform()
-		this := identity{p, r.ID, seriesOfRun(&r)}
-		reason := refuse(&r, opt)
-		if reason == "" && seen[this] {
-			reason = "the same run was given before"
+// checkIncoming returns the platforms, ordered, of runs that can be written.
+func checkIncoming(incoming map[host.Platform][]result.Run) ([]host.Platform, error) {
+	platforms := slices.SortedFunc(maps.Keys(incoming), comparePlatforms)
+	for _, p := range platforms {
+		if _, err := path("", p); err != nil {
+			return nil, fmt.Errorf("update baselines: %w", err)
 		}
-		if reason != "" {
-			rep.LeftOut = append(rep.LeftOut, LeftOut{r, reason})
-			continue
-		}
-		seen[this] = true
-		if first == nil {
-			first = &r
-		}
-		if r.Commit != first.Commit {
-			return nil, fmt.Errorf("update baselines: the results are of several commits (%s, %s): record one commit as release %s", commitName(first), commitName(&r), release)
-		}
-		r.Release, r.Spent = release, result.Spent{}
-		admitted[p] = append(admitted[p], r)
-	}
-	return admitted, nil
-}
-
-func commitName(r *result.Run) string { return cmp.Or(r.Commit, "none") }
-
-// refuse says why r is no baseline, in words that follow its name.
-func refuse(r *result.Run, opt Options) string {
-	usable := 0
-	for _, round := range r.Rounds {
-		if round.Usable() {
-			usable++
+		if _, err := result.Encode(incoming[p]); err != nil {
+			return nil, fmt.Errorf("update baselines of %s: %w", p, err)
 		}
 	}
-	switch {
-	case r.Side != result.Head:
-		return "it is the base of a comparison, not the release"
-	case r.Outcome != result.Measured:
-		return fmt.Sprintf("it is %s: %s", r.Outcome, r.Message)
-	case len(r.Rounds) == 0:
-		return "it has no rounds: measure again on a quieter machine"
-	case r.Unverified && !opt.Unverified:
-		return "its keys could not be checked: allow unverified to record it"
-	case r.Host.Emulated != "" && !opt.Emulated:
-		return fmt.Sprintf("its CPU is emulated (%s): allow emulated to record it", r.Host.Emulated)
-	case usable < result.MinRounds && !opt.Disturbed:
-		return fmt.Sprintf("it was disturbed (%d usable rounds, a baseline needs %d): measure again, or allow disturbed to record it", usable, result.MinRounds)
-	}
-	return ""
+	return platforms, nil
 }
 
 // merge returns the runs of a file with the incoming ones of the release in
 // it, and those of them that it took.
-func merge(rep *Report, old []result.Run, name string, incoming []result.Run) (merged, taken []result.Run) {
+func merge(rep *Report, old []result.Run, name string, incoming []result.Run, opt Options) (merged, taken []result.Run) {
+	known := opt.NewPlatforms && hasRelease(old, name)
+	leaveOut := func(runs []result.Run, format string, args ...any) {
+		for _, r := range runs {
+			rep.LeftOut = append(rep.LeftOut, LeftOut{r, fmt.Sprintf(format, args...), known})
+		}
+	}
+	if known {
+		leaveOut(incoming, "release %s has a baseline of this CPU already", name)
+		return old, nil
+	}
 	all := releases(old)
 	at := slices.IndexFunc(all, func(r release) bool { return r.name == name })
 	if at < 0 {
@@ -185,19 +150,21 @@ func merge(rep *Report, old []result.Run, name string, incoming []result.Run) (m
 		if newer := filter(runs, func(r *result.Run) bool {
 			return s.matches(r) && r.Commit != these[0].Commit && r.Date.After(newest(these).Date)
 		}); len(newer) > 0 {
-			for _, r := range these {
-				rep.LeftOut = append(rep.LeftOut, LeftOut{r, fmt.Sprintf("release %s holds commit %s of %s, which is newer",
-					name, commitName(&newer[0]), newer[0].Date.Format(time.DateOnly))})
-			}
+			leaveOut(these, "release %s holds commit %s of %s, which is newer", name, commitName(&newer[0]), newer[0].Date.Format(time.DateOnly))
 			continue
 		}
+		these, others, why := onePlan(filter(old, s.matches), these)
+		leaveOut(others, "%s", why)
 		runs = append(filter(runs, func(r *result.Run) bool { return !s.matches(r) }), these...)
 		taken = append(taken, these...)
 	}
 	if len(taken) == 0 {
 		return old, nil
 	}
-	slices.SortStableFunc(runs, func(a, b result.Run) int { return seriesOfRun(&a).compare(seriesOfRun(&b)) })
+	// By id too, so that the order in which results are given is no change.
+	slices.SortStableFunc(runs, func(a, b result.Run) int {
+		return cmp.Or(seriesOfRun(&a).compare(seriesOfRun(&b)), cmp.Compare(a.ID, b.ID))
+	})
 	all[at].runs = runs
 	all[at].date = newest(runs).Date
 	sortByDate(all)

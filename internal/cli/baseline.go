@@ -6,11 +6,9 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"text/tabwriter"
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
-	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
@@ -22,7 +20,11 @@ var baselineUpdate = subcommand{
 	summary:  "record result files as a release's baseline",
 	help: `Runs of one platform and target stand side by side as replicas and replace what
 the release had of them. Failed, unverified, emulated and disturbed measurements
-are left out, and said.`,
+are left out, and said.
+
+With --pull-request or --commit-to the local folder is neither read nor written:
+the change goes through GitHub's API (GITHUB_TOKEN, GITHUB_REPOSITORY), by a
+branch pbkdf2-gate/baselines-RELEASE with a pull request, or directly.`,
 	settings: []string{"release", "baselines"},
 	run: func(c *Command, ctx context.Context, in *invocation) error {
 		if in.policy.Release == "" {
@@ -31,20 +33,30 @@ are left out, and said.`,
 		if err := result.ValidRelease(in.policy.Release); err != nil {
 			return usageError("--release: %w", err)
 		}
+		if err := in.commit.check(); err != nil {
+			return err
+		}
+		event, err := c.event()
+		if err != nil {
+			return err
+		}
+		if err := mayRecord(event); err != nil {
+			return err
+		}
 		runs, err := c.readResults(in.args)
 		if err != nil {
 			return err
 		}
-		rep, err := baseline.Update(c.path(in.policy.Baselines), in.policy.Release, runs,
-			baseline.Options{Unverified: in.unverified, Emulated: in.emulated, Disturbed: in.disturbed})
+		opt := baseline.Options{Unverified: in.unverified, Emulated: in.emulated, Disturbed: in.disturbed, NewPlatforms: in.commit.newPlatforms}
+		if in.commit.remote() {
+			return c.commitBaselines(ctx, in, event, runs, opt)
+		}
+		rep, err := baseline.Update(c.path(in.policy.Baselines), in.policy.Release, runs, opt)
 		c.sayChanges(rep, "records", in.policy.Release, err)
 		if err != nil {
 			return err
 		}
-		if len(rep.Files) == 0 {
-			return &exitError{exitTroubled, fmt.Errorf("baseline update: nothing was recorded")}
-		}
-		return nil
+		return recorded(rep, opt)
 	},
 }
 
@@ -84,140 +96,11 @@ func (c *Command) sayChanges(rep baseline.Report, verb, release string, err erro
 		}
 	}
 	for _, l := range rep.LeftOut {
-		fmt.Fprintf(c.Stderr, "left out: %s of run %s: %s\n", l.Run.Target, l.Run.ID, l.Reason)
+		fmt.Fprintln(c.Stderr, leftOut(l))
 	}
 	if err == nil && len(rep.Files) == 0 && len(rep.LeftOut) == 0 {
 		fmt.Fprintln(c.Stdout, "nothing to do")
 	}
-}
-
-var baselineList = subcommand{
-	name:     "baseline list",
-	summary:  "list the platforms and targets that have a baseline",
-	help:     "--format json is for scripts: times in ns.",
-	settings: []string{"baselines", "format"},
-	run: func(c *Command, ctx context.Context, in *invocation) error {
-		if err := in.noArgs(); err != nil {
-			return err
-		}
-		store, err := baseline.Open(c.path(in.policy.Baselines))
-		if err != nil {
-			return err
-		}
-		entries, err := store.List()
-		if err != nil {
-			return err
-		}
-		var rows []listRow
-		for _, e := range entries {
-			rows = append(rows, listRow{e.Platform.GOOS, e.Platform.GOARCH, e.Platform.CPUID, e.CPU, e.Target, workloadOf(e.Workload), e.Latest, e.Date, e.Releases, e.Replicas, e.NsPerOp})
-		}
-		switch in.policy.Format {
-		case "json":
-			return writeJSON(c.Stdout, rows)
-		case "text":
-		default:
-			return usageError("baseline list: --format %s is not for this: use text or json", in.policy.Format)
-		}
-		if len(rows) == 0 {
-			fmt.Fprintf(c.Stdout, "%s holds no baselines: record one with `pbkdf2-gate measure --out result.txt` and `pbkdf2-gate baseline update --release NAME result.txt`\n", in.policy.Baselines)
-			return nil
-		}
-		w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "platform\tcpu-id\ttarget\tworkload\trelease\tdate\treplicas\tone hash\treleases")
-		for _, r := range rows {
-			fmt.Fprintf(w, "%s/%s\t%s\t%s\t%s\t%s\t%s\t%d\t%s\t%d\n", r.GOOS, r.GOARCH, r.CPUID, r.Target, r.Workload.short(), r.Release, r.Date.Format(time.DateOnly), r.Replicas, hashTime(r.NsPerHash), r.Releases)
-		}
-		return w.Flush()
-	},
-}
-
-var baselineShow = subcommand{
-	name:     "baseline show",
-	synopsis: "[CPU-ID]",
-	summary:  "show the releases recorded for this machine's platform, or for CPU-ID",
-	help:     "--format json is for scripts: times in ns.",
-	settings: []string{"baselines", "format"},
-	run: func(c *Command, ctx context.Context, in *invocation) error {
-		if len(in.args) > 1 {
-			return usageError("baseline show: one CPU-ID at most, got %d words", len(in.args))
-		}
-		store, err := baseline.Open(c.path(in.policy.Baselines))
-		if err != nil {
-			return err
-		}
-		files, err := store.All()
-		if err != nil {
-			return err
-		}
-		want := func(p host.Platform) bool { return p == c.Host().Platform() }
-		name := "this machine (" + c.Host().CPUID + ")"
-		if len(in.args) == 1 {
-			name = in.args[0]
-			want = func(p host.Platform) bool { return p.CPUID == name }
-		}
-		var rows []showRow
-		for _, f := range files {
-			if want(f.Platform) {
-				rows = append(rows, showRows(f)...)
-			}
-		}
-		switch in.policy.Format {
-		case "json":
-			return writeJSON(c.Stdout, rows)
-		case "text":
-		default:
-			return usageError("baseline show: --format %s is not for this: use text or json", in.policy.Format)
-		}
-		if len(rows) == 0 {
-			return usageError("%s has no baselines in %s: `pbkdf2-gate baseline list` lists what there is", name, in.policy.Baselines)
-		}
-		w := tabwriter.NewWriter(c.Stdout, 0, 0, 2, ' ', 0)
-		fmt.Fprintln(w, "target\tworkload\trelease\tdate\tone hash\tof the chain\trounds\ttoolchain\trun")
-		for _, r := range rows {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%.3f\t%d\t%s\t%s\n", r.Target, r.Workload.short(), r.Release, r.Date.Format(time.DateOnly), hashTime(r.NsPerHash), r.RelativeCost, r.Rounds, r.Toolchain, r.Run)
-		}
-		return w.Flush()
-	},
-}
-
-type listRow struct {
-	GOOS      string       `json:"goos"`
-	GOARCH    string       `json:"goarch"`
-	CPUID     string       `json:"cpu_id"`
-	CPU       string       `json:"cpu"`
-	Target    string       `json:"target"`
-	Workload  workloadText `json:"workload"`
-	Release   string       `json:"release"`
-	Date      time.Time    `json:"date"`
-	Releases  int          `json:"releases"`
-	Replicas  int          `json:"replicas"`
-	NsPerHash float64      `json:"ns_per_hash"`
-}
-
-type showRow struct {
-	Target       string       `json:"target"`
-	Workload     workloadText `json:"workload"`
-	Release      string       `json:"release"`
-	Date         time.Time    `json:"date"`
-	Commit       string       `json:"commit"`
-	Run          string       `json:"run"`
-	Toolchain    string       `json:"toolchain"`
-	Rounds       int          `json:"rounds"`
-	NsPerHash    float64      `json:"ns_per_hash"`
-	RelativeCost float64      `json:"relative_cost"`
-}
-
-func showRows(f baseline.File) []showRow {
-	var rows []showRow
-	for _, r := range f.Runs {
-		var rel []float64
-		for _, x := range r.Rounds {
-			rel = append(rel, x.RelCost)
-		}
-		rows = append(rows, showRow{r.Target, workloadOf(r.Workload), r.Release, r.Date, r.Commit, r.ID, r.Toolchain, len(r.Rounds), medianOf(r), stats.Median(rel)})
-	}
-	return rows
 }
 
 type workloadText struct {
@@ -252,7 +135,7 @@ func medianOf(r result.Run) float64 {
 // hashTime writes ns to four digits: 154.3ms.
 func hashTime(ns float64) string {
 	d := time.Duration(ns)
-	for unit := time.Hour; unit > 1; unit /= 10 {
+	for unit := 1000 * time.Second; unit > 1; unit /= 10 {
 		if d >= 1000*unit {
 			return d.Round(unit).String()
 		}

@@ -85,7 +85,7 @@ func (c *Command) judge(in *invocation, lib library, runs []result.Run, names, n
 	return report.New(report.Input{
 		ToolVersion: toolVersion(), Targets: targets, Overall: verdict.Overall(targets), Exit: exit,
 		Threshold: p.Threshold, BaselineThreshold: p.BaselineThreshold,
-		Workload: workload, Notices: append(notices, more...),
+		Workload: workload, Notices: append(notices, more...), Coverage: lib.coverage(runs),
 	}), exit
 }
 

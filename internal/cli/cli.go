@@ -15,6 +15,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/github"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -101,7 +102,7 @@ func (c *Command) Run(ctx context.Context, args []string) int {
 	case ctx.Err() != nil:
 		fmt.Fprintf(c.Stderr, "pbkdf2-gate: stopped: nothing was judged or written\n")
 		return exitTroubled
-	case errors.As(err, new(*result.SyntaxError)):
+	case errors.As(err, new(*result.SyntaxError)), errors.As(err, new(*baseline.InputError)):
 		fmt.Fprintf(c.Stderr, "pbkdf2-gate: %v\n", err)
 		return exitUsage
 	}

@@ -106,6 +106,7 @@ func (g *ground) baselines(ctx context.Context, p *policy.Policy) error {
 		}
 		if len(changed) > 0 {
 			g.notices = append(g.notices, fmt.Sprintf("this pull request changes %s: what was there before judges it", strings.Join(changed[:min(5, len(changed))], ", ")))
+			g.notices = append(g.notices, g.shifts(ctx, p, folder, dir)...)
 		}
 	}
 	p.Baselines = dir

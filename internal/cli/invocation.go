@@ -30,9 +30,11 @@ type invocation struct {
 	// switches that are no settings
 	xcrypto    bool
 	keep       int
+	latest     bool
 	unverified bool
 	emulated   bool
 	disturbed  bool
+	commit     commitFlags
 	fromRun    int64
 	other      *otherRun // of fromRun
 	workflow   string
@@ -52,10 +54,14 @@ var own = map[string]func(*flag.FlagSet, *invocation){
 	"baseline prune": func(fs *flag.FlagSet, in *invocation) {
 		fs.IntVar(&in.keep, "keep", 20, "releases to keep, beside the anchor")
 	},
+	"baseline list": func(fs *flag.FlagSet, in *invocation) {
+		fs.BoolVar(&in.latest, "latest", false, "print the name of the newest release only, nothing where there is none")
+	},
 	"baseline update": func(fs *flag.FlagSet, in *invocation) {
 		fs.BoolVar(&in.unverified, "allow-unverified", false, "record targets whose keys could not be checked")
 		fs.BoolVar(&in.emulated, "allow-emulated", false, "record measurements of an emulated CPU")
 		fs.BoolVar(&in.disturbed, "allow-disturbed", false, "record measurements with too few undisturbed rounds to judge")
+		in.commit.define(fs)
 	},
 }
 
@@ -184,6 +190,8 @@ func (c *Command) usage(w io.Writer, s subcommand) {
 		switch f.Name {
 		case "keep", "from-run":
 			arg = "N"
+		case "commit-to", "into":
+			arg = "BRANCH"
 		case "workflow":
 			arg = "PATH"
 		case "comment-author":

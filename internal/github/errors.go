@@ -35,7 +35,10 @@ type action struct{ doing, permission string }
 
 func (a action) allow() string {
 	hint := fmt.Sprintf("give the job \"permissions: %s\"", a.permission)
-	if strings.HasSuffix(a.permission, "write") {
+	switch a.permission {
+	case "contents: write":
+		hint += ", or a token that may; the token of a pull request from a fork or by Dependabot never may"
+	case "pull-requests: write":
 		hint += "; on a pull request from a fork or by Dependabot the token can only read: " +
 			"there, comment through the workflow_run file of docs/github.md"
 	}

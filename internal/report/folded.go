@@ -54,6 +54,7 @@ func (r Report) markdownMeasurement(b *bytes.Buffer, order []int) {
 	for _, m := range quiet {
 		fmt.Fprintf(b, "- %s, differs %s\n", r.whom(m.at, escapeName), m.text)
 	}
+	r.markdownCoverage(b)
 	unfold(b)
 }
 

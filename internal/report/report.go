@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strings"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -36,6 +37,7 @@ type Input struct {
 	BaselineThreshold float64          // of stored baselines
 	Workload          workload.Params
 	Notices           []string // about the run as a whole, each said aloud
+	Coverage          []Coverage
 }
 
 // Report is everything that a format may say. Its JSON is an interface:
@@ -60,10 +62,12 @@ type Report struct {
 	MissingLegs              []string             `json:"missing_legs"`               // expected, and without any result
 	Notices                  []string             `json:"notices"`
 	Spent                    *Spent               `json:"spent_seconds"` // null where it is not known
+	Coverage                 []Coverage           `json:"coverage"`      // of the legs that have a name
 	Targets                  []Target             `json:"targets"`
 
-	runs   []result.Run   // heads and bases, for Bench
-	perLeg map[string]int // targets by Target.leg
+	runs   []result.Run    // heads and bases, for Bench
+	perLeg map[string]int  // targets by Target.leg
+	told   map[string]bool // legs whose coverage a target's reason gives
 }
 
 // Spent is where the time of all runs together went, in seconds. The parts add
@@ -212,8 +216,10 @@ func New(in Input) Report {
 		Advice:                   list(in.Workload.Advice()),
 		MissingLegs:              []string{},
 		Notices:                  list(in.Notices),
+		Coverage:                 in.Coverage,
 		Targets:                  []Target{},
 		perLeg:                   map[string]int{},
+		told:                     map[string]bool{},
 	}
 	sent := map[string]bool{}
 	for _, t := range in.Targets {
@@ -227,8 +233,17 @@ func New(in Input) Report {
 			}
 		}
 	}
+	if r.Coverage == nil {
+		r.Coverage = []Coverage{}
+	}
 	for i, t := range r.Targets {
 		r.Targets[i].Hint = r.hint(t)
+		if head := in.Targets[i].Head; head != nil && (t.Verdict == verdict.NoBaseline || t.Verdict == verdict.NotComparable) {
+			if s := r.lacks(t, head.Leg); s != "" {
+				r.told[head.Leg] = true
+				r.Targets[i].Reason = strings.TrimPrefix(t.Reason+"; "+s, "; ")
+			}
+		}
 		if !sent[t.Leg] && t.Leg != "" {
 			r.MissingLegs = append(r.MissingLegs, t.Leg)
 			sent[t.Leg] = true // named once

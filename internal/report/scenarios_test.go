@@ -135,6 +135,19 @@ var scenarios = map[string]func() Input{
 		in.Notices = []string{"no base commit: the defaults are used, and no baselines"}
 		return in
 	},
+	"uncovered": func() Input {
+		t := of(0, "go", 154.8e6)
+		t.Host.CPU, t.Host.CPUID = "AMD EPYC 9V74 80-Core Processor", "amd-epyc-9v74-f25m17s1-sha"
+		t.Kind, t.Reason = verdict.NoBaseline, "no release is recorded for this target on this platform"
+		in := input(0, verdict.NoBaseline, t, with(of(1, "go", 181.2e6), against("v1.4.0", verdict.OK, 181.2e6, 0.0044, 0.011)))
+		in.Coverage = []Coverage{
+			{"ubuntu-24.04", "v1.4.0", []CoveredCPU{{"amd-epyc-7763-f25m1s1-sha", true}, {"amd-epyc-9v74-f25m17s1-sha", false}, {"intel-8272cl-f6m85s7-nosha", false},
+				{"intel-8370c-f6m106s6-sha", true}, {"intel-8573c-f6m207s2-sha", true}}, 15, 11},
+			{"ubuntu-24.04-arm", "v1.4.0", []CoveredCPU{{"arm-0x41-0xd49-r0p0-sha2", true}, {"arm-0x41-0xd4f-r0p1-sha2", false}}, 7, 6},
+			{"macos-15", "", []CoveredCPU{{"apple-m1-virtual", false}}, 1, 0},
+		}
+		return in
+	},
 	"other-cpu": func() Input {
 		var ts []verdict.Target
 		for _, n := range []string{"go", "node"} {

@@ -43,6 +43,9 @@ func Text(w io.Writer, r Report) error {
 	for _, n := range r.Notices {
 		section("notice   ", []string{clean(n)})
 	}
+	for _, g := range r.gaps() {
+		section("coverage ", []string{clean(g)})
+	}
 	section("advice   ", r.Advice)
 	if r.Spent != nil {
 		section("time     ", []string{r.Spent.words()})

@@ -56,6 +56,7 @@ func newCaller(t *testing.T, files map[string]string) *caller {
 	c.env = map[string]string{
 		"GITHUB_REPOSITORY": "octo/hello",
 		"TEST_PROJECT":      c.project,
+		"TEST_ORIGIN":       filepath.Join(temp, "origin.git"),
 		"TEST_LOG":          c.log,
 		"TEST_ARTIFACTS":    c.artifacts,
 		"TEST_BINARY":       filepath.Join(testdata(t), "project/pbkdf2-gate"),
@@ -105,6 +106,9 @@ func (c *caller) write(file, text string) {
 	c.must(os.MkdirAll(filepath.Dir(file), 0o777))
 	c.must(os.WriteFile(file, []byte(text), 0o666))
 }
+
+// writeEmpty empties a file.
+func writeEmpty(file string) error { return os.WriteFile(file, nil, 0o666) }
 
 func (c *caller) copyDir(from, to string) {
 	c.t.Helper()
@@ -168,7 +172,9 @@ func (c *caller) act(event string, payload map[string]any, more ...string) (outp
 	c.must(err)
 	file := filepath.Join(c.t.TempDir(), "event.json")
 	c.write(file, string(data))
-	args := []string{event, "--eventpath", file, "--rm", "--no-cache-server", "--artifact-server-addr", "127.0.0.1",
+	// One job at a time: they share act's map of local repositories, which has
+	// no lock.
+	args := []string{event, "--eventpath", file, "--rm", "--no-cache-server", "--concurrent-jobs", "1", "--artifact-server-addr", "127.0.0.1",
 		"--action-cache-path", filepath.Join(filepath.Dir(c.dir), "cache"), "--env-file", os.DevNull, "--actor", "octocat",
 		"--local-repository", "pbkdf2-gate/pbkdf2-gate@v1=" + c.project}
 	for _, label := range []string{"ubuntu-24.04", "ubuntu-24.04-arm", "macos-15", "one"} {

@@ -29,10 +29,10 @@ func TestDocs(t *testing.T) {
 			outputs = append(outputs, table)
 		}
 	}
-	if len(inputs) != 3 || len(outputs) != 1 {
+	if len(inputs) != 4 || len(outputs) != 1 {
 		t.Fatalf("%d tables of inputs, %d of outputs", len(inputs), len(outputs))
 	}
-	for i, f := range []string{"gate.yml", "comment.yml"} {
+	for i, f := range []string{"gate.yml", "comment.yml", "baseline.yml"} {
 		var w workflow
 		read(t, ".github/workflows/"+f, &w)
 		var c call
@@ -43,7 +43,8 @@ func TestDocs(t *testing.T) {
 			t.Errorf("inputs of %s (-yaml +table):\n%s", f, d)
 		}
 		for name, out := range c.WorkflowCall.Outputs {
-			if out.Value != "${{ jobs.report.outputs."+name+" }}" || !strings.Contains(doc, "`"+name+"`") {
+			job := map[bool]string{true: "record", false: "report"}[f == "baseline.yml"]
+			if out.Value != "${{ jobs."+job+".outputs."+name+" }}" || !strings.Contains(doc, "`"+name+"`") {
 				t.Errorf("%s output %s is %s, or is not documented", f, name, out.Value)
 			}
 		}
@@ -56,7 +57,7 @@ func TestDocs(t *testing.T) {
 			a.Inputs[s.Name] = in
 		}
 	}
-	if d := cmp.Diff(a.Inputs, inputs[2]); d != "" {
+	if d := cmp.Diff(a.Inputs, inputs[3]); d != "" {
 		t.Errorf("inputs of action.yml (-yaml +table):\n%s", d)
 	}
 	for name, out := range a.Outputs {
@@ -89,7 +90,7 @@ func TestActionlint(t *testing.T) {
 		}
 	}
 	var files []string
-	for _, name := range []string{"gate", "full", "comment", "steps"} {
+	for _, name := range []string{"gate", "full", "comment", "baseline", "token", "steps"} {
 		file := filepath.Join(t.TempDir(), name+".yml")
 		if err := os.WriteFile(file, []byte(example(t, name)), 0o666); err != nil {
 			t.Fatal(err)

@@ -213,8 +213,12 @@ func TestRoles(t *testing.T) {
 		"pbkdf2-comment.yml": {"": third, "comment": nil},
 		"gate.yml":           {"": nil, "measure": read1, "report": nil},
 		"comment.yml":        {"": nil, "comment": third},
+		// What record may do is the caller's to give.
+		"baseline.yml":        {"": nil, "plan": read1, "measure": read1, "record": nil},
+		"pbkdf2-baseline.yml": {"": may{"contents": "write", "pull-requests": "write"}, "baseline": nil},
 	}
-	tokens := []string{"gate.yml report Report", "comment.yml comment Comment"}
+	tokens := []string{"gate.yml report Report", "comment.yml comment Comment", "baseline.yml record Record"}
+	const ours, orAnApps = "GITHUB_TOKEN: ${{ github.token }}", "GITHUB_TOKEN: ${{ secrets.token || github.token }}"
 	got := map[string]map[string]may{}
 	var seen []string
 	for _, f := range workflowFiles(t) {
@@ -233,7 +237,7 @@ func TestRoles(t *testing.T) {
 				}
 			}
 		}
-		if n := strings.Count(text, "github.token") + strings.Count(text, "secrets."); n != strings.Count(text, "GITHUB_TOKEN: ${{ github.token }}") {
+		if n := strings.Count(text, "github.token") + strings.Count(text, "secrets."); n != strings.Count(text, ours)+2*strings.Count(text, orAnApps) {
 			t.Errorf("%s: the token is given elsewhere", f)
 		}
 	}
@@ -277,6 +281,48 @@ func TestGateRules(t *testing.T) {
 		for _, event := range []string{"pull_request", "merge_group", "push"} {
 			if _, ok := own.On[event]; !ok {
 				t.Errorf("%s does not run on %s", f, event)
+			}
+		}
+	}
+}
+
+// What baseline.yml has of gate.yml is the same, and it keeps to its rules.
+func TestBaselineRules(t *testing.T) {
+	var gate, w workflow
+	read(t, ".github/workflows/gate.yml", &gate)
+	read(t, ".github/workflows/baseline.yml", &w)
+	if w.Concurrency.Kind != 0 {
+		t.Error("a concurrency at the top is in the caller's group")
+	}
+	same := func(name string, theirs, ours []step) {
+		t.Helper()
+		find := func(steps []step) step {
+			i := slices.IndexFunc(steps, func(s step) bool { return s.Name == name })
+			if i < 0 {
+				t.Fatalf("no step %q", name)
+			}
+			return steps[i]
+		}
+		if d := cmp.Diff(find(theirs), find(ours)); d != "" {
+			t.Errorf("step %q (-gate +baseline):\n%s", name, d)
+		}
+	}
+	for _, name := range []string{"Check out pbkdf2-gate", "Build pbkdf2-gate", "Find the setup action", "Setup"} {
+		same(name, gate.Jobs["measure"].Steps, w.Jobs["measure"].Steps)
+	}
+	for _, name := range []string{"Check out pbkdf2-gate", "Build pbkdf2-gate"} {
+		same(name, gate.Jobs["report"].Steps, w.Jobs["record"].Steps)
+	}
+	if got := w.Jobs["record"].If; got != "${{ !cancelled() && needs.plan.outputs.release != '' }}" {
+		t.Errorf("record runs if %s: a failed leg must not keep it", got)
+	}
+	if len(w.Jobs["measure"].Outputs) > 0 {
+		t.Error("outputs of a matrix are those of its last leg")
+	}
+	for _, job := range []string{"plan", "record"} {
+		for _, s := range w.Jobs[job].Steps {
+			if strings.HasPrefix(s.Uses, "./") {
+				t.Errorf("%s runs %s of the workspace", job, s.Uses)
 			}
 		}
 	}

@@ -20,6 +20,11 @@ func (o object) urls(base string, names string) object {
 	return o
 }
 
+func (o object) with(name string, value any) object {
+	o[name] = value
+	return o
+}
+
 func (c *call) user(login string) any {
 	if login == "" {
 		return nil
@@ -58,6 +63,14 @@ func (c *call) repository(r *Repo) any {
 	return o
 }
 
+// wholeRepository is what the repository itself answers with: more than where
+// it is a part of something.
+func (c *call) wholeRepository() any {
+	o := c.repository(&c.Repo).(object)
+	o["network_count"], o["subscribers_count"], o["has_discussions"] = 0, 0, false
+	return o
+}
+
 func stamp(t time.Time) string {
 	if t.IsZero() {
 		t = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -91,13 +104,20 @@ func (c *call) pullRequest(p Pull) object {
 	if author == "" {
 		author = "mona"
 	}
+	title, body := p.Title, any(p.Body)
+	if title == "" {
+		title = "A change"
+	}
+	if p.Body == "" {
+		body = nil
+	}
 	base := p.Base
 	if base.Repo == nil {
 		base.Repo = &c.Repo
 	}
 	return object{
 		"id": int64(p.Number) + 100_000, "node_id": fmt.Sprintf("PR_%d", p.Number), "number": p.Number,
-		"state": p.State, "locked": false, "title": "A change", "body": nil, "user": c.user(author),
+		"state": p.State, "locked": false, "title": title, "body": body, "user": c.user(author),
 		"created_at": stamp(time.Time{}), "updated_at": stamp(time.Time{}), "closed_at": nil, "merged_at": nil,
 		"merge_commit_sha": nil, "assignee": nil, "labels": []any{}, "milestone": nil, "author_association": "NONE",
 		"auto_merge": nil, "head": c.side(p.Head), "base": c.side(base),
@@ -105,7 +125,8 @@ func (c *call) pullRequest(p Pull) object {
 			"review_comments": link, "review_comment": link, "self": link},
 		"additions": 1, "changed_files": 1, "comments": 0, "commits": 1, "deletions": 0, "mergeable": nil,
 		"mergeable_state": "unknown", "merged": false, "maintainer_can_modify": false, "merged_by": nil, "review_comments": 0,
-	}.urls(at, "comments commits diff html issue patch review_comment review_comments statuses")
+	}.urls(at, "comments commits diff issue patch review_comment review_comments statuses").
+		with("html_url", fmt.Sprintf("https://github.test/%s/%s/pull/%d", c.Repo.Owner, c.Repo.Name, p.Number))
 }
 
 func (c *call) run(r Run) object {

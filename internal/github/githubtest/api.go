@@ -21,12 +21,13 @@ type call struct {
 	base string // of URLs in answers
 	path string // below the API's prefix
 	body []byte
-	id   int64 // the number in the path
+	word string // what the path names: the route's group
+	id   int64  // as a number
 }
 
 var routes = []struct {
 	method  string
-	pattern *regexp.Regexp // below the repository; its group is the id
+	pattern *regexp.Regexp // below the repository; its group is the word
 	serve   func(*call)
 }{
 	{"GET", regexp.MustCompile(`^/issues/(\d+)/comments$`), (*call).listComments},
@@ -35,7 +36,19 @@ var routes = []struct {
 	{"PATCH", regexp.MustCompile(`^/issues/comments/(\d+)$`), (*call).oneComment},
 	{"DELETE", regexp.MustCompile(`^/issues/comments/(\d+)$`), (*call).oneComment},
 	{"GET", regexp.MustCompile(`^/pulls$`), (*call).listPulls},
+	{"POST", regexp.MustCompile(`^/pulls$`), (*call).createPull},
 	{"GET", regexp.MustCompile(`^/pulls/(\d+)$`), (*call).getPull},
+	{"PATCH", regexp.MustCompile(`^/pulls/(\d+)$`), (*call).editPull},
+	{"GET", regexp.MustCompile(`^$`), (*call).getRepo},
+	{"GET", regexp.MustCompile(`^/git/ref/(heads/.+)$`), (*call).getRef},
+	{"POST", regexp.MustCompile(`^/git/refs$`), (*call).createRef},
+	{"PATCH", regexp.MustCompile(`^/git/refs/(heads/.+)$`), (*call).updateRef},
+	{"GET", regexp.MustCompile(`^/git/commits/([0-9a-f]+)$`), (*call).getCommit},
+	{"POST", regexp.MustCompile(`^/git/commits$`), (*call).createCommit},
+	{"GET", regexp.MustCompile(`^/git/trees/([0-9a-f]+)$`), (*call).getTree},
+	{"POST", regexp.MustCompile(`^/git/trees$`), (*call).createTree},
+	{"GET", regexp.MustCompile(`^/git/blobs/([0-9a-f]+)$`), (*call).getBlob},
+	{"POST", regexp.MustCompile(`^/git/blobs$`), (*call).createBlob},
 	{"GET", regexp.MustCompile(`^/actions/runs/(\d+)$`), (*call).getRun},
 	{"GET", regexp.MustCompile(`^/actions/runs/(\d+)/artifacts$`), (*call).listArtifacts},
 	{"GET", regexp.MustCompile(`^/actions/artifacts/(\d+)/zip$`), (*call).getArtifact},
@@ -79,6 +92,7 @@ func (s *Server) answer(rec *httptest.ResponseRecorder, r *http.Request, body []
 			continue
 		}
 		if len(m) > 1 {
+			c.word = m[1]
 			c.id, _ = strconv.ParseInt(m[1], 10, 64)
 		}
 		if s.readOnly && r.Method != http.MethodGet {
@@ -210,13 +224,17 @@ func (c *call) oneComment() {
 }
 
 func (c *call) listPulls() {
-	state, head := c.r.URL.Query().Get("state"), c.r.URL.Query().Get("head")
+	q := c.r.URL.Query()
+	state, head, base := q.Get("state"), q.Get("head"), q.Get("base")
 	var match []Pull
 	for _, p := range c.pulls {
 		if state != "all" && p.State != state && (state != "" || p.State != "open") {
 			continue
 		}
 		if head != "" && (p.Head.Repo == nil || head != p.Head.Repo.Owner+":"+p.Head.Ref) {
+			continue
+		}
+		if base != "" && base != p.Base.Ref {
 			continue
 		}
 		match = append(match, p)

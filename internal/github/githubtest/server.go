@@ -1,5 +1,5 @@
-// Package githubtest is a GitHub for tests: it keeps pull requests, comments,
-// runs and artifacts of one repository, answers as the REST API does, fails on
+// Package githubtest is a GitHub for tests: it keeps branches, pull requests,
+// comments, runs and artifacts of one repository, answers as the REST API does, fails on
 // request, and records what it was asked.
 //
 // A Server is an http.RoundTripper, so that tests need no network and can run
@@ -48,6 +48,8 @@ type Pull struct {
 	Number     int
 	State      string // open or closed; open when empty
 	Author     string
+	Title      string // "A change" when empty
+	Body       string
 	Head, Base Side
 }
 
@@ -114,10 +116,12 @@ type Server struct {
 	comments  []Comment
 	runs      []Run
 	artifacts []Artifact
+	git       git
 	requests  []Request
 	failures  []*Failure
 	hooks     []func(*http.Request)
 	readOnly  bool
+	noPulls   bool
 }
 
 // New returns a server of the repository octo/hello. What does not fit the API
@@ -126,7 +130,7 @@ func New(tb testing.TB) *Server {
 	tb.Helper()
 	return &Server{
 		Repo: Repo{ID: 4711, Owner: "octo", Name: "hello"},
-		tb:   tb, spec: loadSpec(tb), nextID: 1000,
+		tb:   tb, spec: loadSpec(tb), nextID: 1000, git: newGit(),
 	}
 }
 
@@ -210,6 +214,21 @@ func (s *Server) ReadOnly(yes bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.readOnly = yes
+}
+
+// NoPulls keeps Token from opening pull requests, as a repository's settings do
+// unless they are changed.
+func (s *Server) NoPulls(yes bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.noPulls = yes
+}
+
+// Pulls returns all pull requests, oldest first.
+func (s *Server) Pulls() []Pull {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.Clone(s.pulls)
 }
 
 // Fail adds a failure; of several that match a request, the first counts.
