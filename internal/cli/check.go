@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"strings"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/report"
@@ -42,8 +43,7 @@ var check = subcommand{
 // measureAndReread measures the targets, and returns what a file would carry
 // of that: nothing else is judged. names are the targets.
 func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []result.Run, names []string, lib library, err error) {
-	runs, specs, lib, err := c.measureAll(ctx, in)
-	if err != nil {
+	if runs, names, lib, err = c.measureAll(ctx, in); err != nil {
 		return nil, nil, lib, err
 	}
 	data, err := result.Encode(runs)
@@ -53,9 +53,6 @@ func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []
 	if runs, err = result.Read(bytes.NewReader(data), "this measurement"); err != nil {
 		return nil, nil, lib, err
 	}
-	for _, s := range specs {
-		names = append(names, s.Name)
-	}
 	return runs, names, lib, nil
 }
 
@@ -63,10 +60,14 @@ func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []
 // that every leg must have, beside those that the pull request took out.
 func (c *Command) judge(in *invocation, lib library, runs []result.Run, names, notices []string) (report.Report, int) {
 	p := in.policy
-	cases, more := cases(p, lib, runs, append(slices.Clip(names), in.gone...))
+	cases, more := cases(p, lib, runs, slices.Concat(names, in.gone, in.lost))
 	for i, x := range cases {
-		if x.Head == nil && slices.Contains(in.gone, x.Name) {
+		switch {
+		case x.Head != nil:
+		case slices.Contains(in.gone, x.Name):
 			cases[i].Why = "this pull request takes it out of " + policyFile
+		case slices.Contains(in.lost, x.Name):
+			cases[i].Why = "the base has this benchmark, and the head has not"
 		}
 	}
 	notices = append(slices.Clip(in.ground.notices), notices...)
@@ -145,8 +146,17 @@ func cases(p policy.Policy, lib library, runs []result.Run, names []string) (cas
 			if len(ids[leg]) > 1 {
 				shown = fmt.Sprintf("%s (%d)", leg, i+1)
 			}
-			all := append([]string{}, names...)
-			for _, t := range targets[[2]string{leg, id}] {
+			var all []string
+			measured := targets[[2]string{leg, id}]
+			for _, name := range names {
+				// a benchmark's targets have names of their own
+				parent, group := strings.CutSuffix(name, anyBenchmark)
+				if group && slices.ContainsFunc(measured, func(t string) bool { return t == parent || strings.HasPrefix(t, parent+".") }) {
+					continue
+				}
+				all = add(all, parent)
+			}
+			for _, t := range measured {
 				all = add(all, t)
 			}
 			for _, name := range all {
@@ -160,6 +170,9 @@ func cases(p policy.Policy, lib library, runs []result.Run, names []string) (cas
 	}
 	return cases, notices
 }
+
+// anyBenchmark ends a name that stands for whatever benchmarks a target has.
+const anyBenchmark = ".*"
 
 // add appends s unless the list has it.
 func add(list []string, s string) []string {

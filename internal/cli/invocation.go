@@ -25,6 +25,7 @@ type invocation struct {
 	ground *ground       // nil without settings
 	base   base          // what is measured beside the working directory
 	gone   []string      // targets that the pull request takes out of the configuration
+	lost   []string      // benchmarks that the base has, and the head has not
 	event  *github.Event // nil outside a workflow
 	flags  *flag.FlagSet
 	// switches that are no settings

@@ -89,9 +89,11 @@ func targets(p policy.Policy) ([]target.Spec, error) {
 	return specs, nil
 }
 
-// measureAll measures the configured targets. specs are those of the head.
-func (c *Command) measureAll(ctx context.Context, in *invocation) (runs []result.Run, specs []target.Spec, lib library, err error) {
-	if specs, err = targets(in.policy); err != nil {
+// measureAll measures the configured targets. names are what the head has of
+// them.
+func (c *Command) measureAll(ctx context.Context, in *invocation) (runs []result.Run, names []string, lib library, err error) {
+	specs, err := targets(in.policy)
+	if err != nil {
 		return nil, nil, lib, err
 	}
 	if err := target.CheckBuild(in.policy.Build); err != nil {
@@ -115,8 +117,9 @@ func (c *Command) measureAll(ctx context.Context, in *invocation) (runs []result
 	if err != nil {
 		return nil, nil, lib, err
 	}
+	in.lost = w.lost()
 	runs, err = c.measure(ctx, in, w, h, lib.seenFrom(h).plan)
-	return runs, specs, lib, err
+	return runs, w.names(), lib, err
 }
 
 // measure times what is laid out and completes the records. plan has the plan
@@ -131,7 +134,7 @@ func (c *Command) measure(ctx context.Context, in *invocation, w *workbench, h h
 	var subjects []measure.Subject
 	for _, x := range items {
 		subjects = append(subjects, measure.Subject{
-			Name: x.Spec.Name, Side: x.side.name, Start: x.starter(), Workload: x.side.policy.Workload,
+			Name: x.Spec.Name, Side: x.side.name, Start: x.starter(), Once: x.once(), Workload: x.side.policy.Workload,
 			Plan: plan(x.Spec.Name), Brief: w.same(x.Spec.Name),
 		})
 	}

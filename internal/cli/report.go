@@ -6,6 +6,7 @@ import (
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/github"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/target"
 )
 
 var reportFiles = subcommand{
@@ -25,6 +26,9 @@ brings the one comment on the pull request up to date (GITHUB_TOKEN).`,
 				return err
 			}
 			for _, s := range specs {
+				if s.Kind == target.GoBench {
+					s.Name += anyBenchmark
+				}
 				names = append(names, s.Name)
 			}
 		}

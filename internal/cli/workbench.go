@@ -206,6 +206,38 @@ func (w *workbench) close() {
 	}
 }
 
+// once runs a target without the protocol; nil for one that speaks it.
+func (x item) once() func(context.Context) (measure.Once, error) {
+	if x.Once == nil {
+		return nil
+	}
+	return func(ctx context.Context) (measure.Once, error) {
+		o, err := x.Once(ctx)
+		return measure.Once{Elapsed: o.Elapsed, Words: o.Words}, err
+	}
+}
+
+// names are the targets that a report must have.
+func (w *workbench) names() (names []string) {
+	for _, b := range w.head.built {
+		names = append(names, b.Spec.Name)
+	}
+	return names
+}
+
+// lost are the benchmarks that the base has and the head has not.
+func (w *workbench) lost() (names []string) {
+	if w.base == nil {
+		return nil
+	}
+	for _, b := range w.base.built {
+		if b.Parent != "" && w.head.find(b.Spec.Name) == nil && w.head.find(b.Parent) == nil {
+			names = append(names, b.Spec.Name)
+		}
+	}
+	return names
+}
+
 // starter starts the target, its builds in turn.
 func (x item) starter() func(context.Context) (measure.Process, error) {
 	next := 0

@@ -41,7 +41,7 @@ var Settings = []Setting{
 	{Name: "key-bytes", Arg: "N", Default: "64", Tree: true,
 		Usage: "length of the derived key in bytes", set: setKeyBytes},
 	{Name: "target", Arg: "NAME=KIND:REST", Default: "go=go", Tree: true,
-		Usage: "what to time, one a line or flag; kinds: go, go:x-crypto, probe:COMMAND",
+		Usage: "what to time, one a line or flag; kinds: go, go:x-crypto, probe:COMMAND, go-bench:PACKAGE REGEXP, time:COMMAND",
 		set:   addTargets, list: func(p *Policy) *[]string { return &p.Targets }},
 	{Name: "threshold", Arg: "PERCENT", Default: "3%",
 		Usage: "change against the base, measured beside it, that is drift",

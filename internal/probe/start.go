@@ -40,6 +40,13 @@ type Command struct {
 	grace, closeLimit time.Duration // 0: the constants; tests on a busy machine need more
 }
 
+// EvictProgram does what Evict says, for a program that is run otherwise.
+func (c Command) EvictProgram() {
+	if path, err := c.Find(); err == nil {
+		evict(path)
+	}
+}
+
 // Start starts the program and reads its first line. It must be called, and
 // the Client used, from one goroutine that is locked to its thread: the
 // child inherits the thread's processor affinity, and on Linux dies with the

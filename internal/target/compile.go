@@ -81,7 +81,7 @@ func (s Side) compile(ctx context.Context, x bool, temp string) (paths []string,
 // such builds the cost differs by 0.3 % (standard deviation; up to 0.6 %), so
 // between any two versions of a program too (docs/measuring.md). It divides
 // the least number of rounds.
-const layouts = 8
+var layouts = 8 // tests need fewer
 
 // goEnv asks go about the side's folder.
 func (s Side) goEnv(ctx context.Context) (map[string]string, error) {

@@ -24,7 +24,11 @@ type Side struct {
 
 // Built is a target of a side, ready to be started or not.
 type Built struct {
-	Spec Spec
+	Spec   Spec
+	Parent string // the target that this is a benchmark of; else empty
+	// Once is set instead of Commands for a program without the protocol: it
+	// runs it a single time, on the calling thread's core.
+	Once func(context.Context) (Once, error)
 	// Commands start it; several are builds of one program that differ in
 	// nothing but where the linker put its parts, to be started in turn.
 	Commands []probe.Command
@@ -41,8 +45,15 @@ type Built struct {
 	inModule bool
 }
 
-// Prepare builds the side's tree and its targets, in the order of specs. That
-// one cannot be built is not an error; an error is ctx's.
+// Once is what one run of a program came to.
+type Once struct {
+	Elapsed time.Duration     // by its own word; 0 where it gave none
+	Words   map[string]string // what is known of it, as of a probe's first line
+}
+
+// Prepare builds the side's tree and its targets, in the order of specs; each
+// benchmark of a GoBench is a target of its own. That one cannot be built is
+// not an error; an error is ctx's.
 func (s Side) Prepare(ctx context.Context, specs []Spec) ([]Built, error) {
 	s.Environ = Environ(s.Environ)
 	start := time.Now()
@@ -56,6 +67,7 @@ func (s Side) Prepare(ctx context.Context, specs []Spec) ([]Built, error) {
 			start = time.Now()
 		}
 		b := Built{Spec: spec}
+		var more []Built
 		switch spec.Kind {
 		case Go:
 			s.goTarget(ctx, &b, filepath.Join(s.Temp, fmt.Sprintf("go%d", i)))
@@ -64,16 +76,27 @@ func (s Side) Prepare(ctx context.Context, specs []Spec) ([]Built, error) {
 			if broken != nil {
 				b.Err = broken
 			}
+		case Time:
+			s.timeTarget(&b)
+			if broken != nil {
+				b.Err = broken
+			}
+		case GoBench:
+			more, b.Err = s.benchTargets(ctx, spec, filepath.Join(s.Temp, fmt.Sprintf("bench%d", i)))
 		default:
 			b.Err = fmt.Errorf("target %s: unknown kind %q: use %s", spec.Name, spec.Kind, kinds)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if b.Err == nil {
+		if b.Err == nil && len(b.Commands) > 0 {
 			b.Program = identity(b.Commands)
 		}
-		b.Took = time.Since(start)
+		if b.Took = time.Since(start); len(more) > 0 {
+			more[0].Took = b.Took
+			all = append(all, more...)
+			continue
+		}
 		all = append(all, b)
 	}
 	return all, nil

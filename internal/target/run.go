@@ -8,6 +8,7 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -30,7 +31,8 @@ type program struct {
 	env     []string
 	limit   time.Duration
 	log     io.Writer // gets what it prints; nil: nothing does
-	stdout  io.Writer // gets its standard output instead, where it is set
+	stdout  io.Writer // gets its standard output too; nil: nothing does
+	stderr  io.Writer // likewise
 	explain string    // what to do where the time is up
 }
 
@@ -60,9 +62,13 @@ func (p program) run(ctx context.Context) error {
 	if p.log != nil {
 		out = io.MultiWriter(&tail, p.log)
 	}
-	cmd.Stdout, cmd.Stderr = out, out
+	both := &locked{w: out}
+	cmd.Stdout, cmd.Stderr = io.Writer(both), io.Writer(both)
 	if p.stdout != nil {
-		cmd.Stdout = p.stdout
+		cmd.Stdout = io.MultiWriter(p.stdout, both)
+	}
+	if p.stderr != nil {
+		cmd.Stderr = io.MultiWriter(p.stderr, both)
 	}
 	err = cmd.Run()
 	if cmd.Process != nil {
@@ -85,6 +91,18 @@ func (p program) run(ctx context.Context) error {
 // of env, else relative to dir.
 func lookPath(name, dir string, env []string) (string, error) {
 	return probe.Command{Args: []string{name}, Dir: dir, Env: env}.Find()
+}
+
+// locked takes what two streams write.
+type locked struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func (l *locked) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.w.Write(b)
 }
 
 // tailWriter keeps the end of what is written.

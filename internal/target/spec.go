@@ -11,20 +11,22 @@ import (
 
 // The kinds of target.
 const (
-	Go    = "go"    // the built-in probe; Rest is "" or XCrypto
-	Probe = "probe" // any program that speaks the probe protocol; Rest is its command
+	Go      = "go"       // the built-in probe; Rest is "" or XCrypto
+	Probe   = "probe"    // any program that speaks the probe protocol; Rest is its command
+	GoBench = "go-bench" // benchmarks of a Go package; Rest is PACKAGE REGEXP
+	Time    = "time"     // any program, timed as a whole; Rest is its command
 )
 
 // XCrypto is the Rest of a Go target for golang.org/x/crypto instead of the
 // standard library.
 const XCrypto = "x-crypto"
 
-const kinds = "go, go:x-crypto or probe:COMMAND"
+const kinds = "go, go:x-crypto, probe:COMMAND, go-bench:PACKAGE REGEXP or time:COMMAND"
 
 // Spec says what is measured: "NAME=KIND" or "NAME=KIND:REST".
 type Spec struct {
 	Name string // see ValidName
-	Kind string // Go or Probe
+	Kind string // Go, Probe, GoBench or Time
 	Rest string // what follows the kind's colon; empty where there is none
 }
 
@@ -44,12 +46,14 @@ func ParseSpec(s string) (Spec, error) {
 		if rest != XCrypto && (rest != "" || colon) {
 			return Spec{}, fmt.Errorf("target %s: unknown go:%s: write go or go:%s", name, rest, XCrypto)
 		}
-	case Probe:
+	case Probe, Time:
 		if _, err := split(rest); err != nil {
 			return Spec{}, fmt.Errorf("target %s: command %q: %w", name, rest, err)
 		}
-	case "go-bench", "time":
-		return Spec{}, fmt.Errorf("target %s: the kind %s is not supported by this version: use %s", name, kind, kinds)
+	case GoBench:
+		if _, _, err := spec.benchmarks(); err != nil {
+			return Spec{}, fmt.Errorf("target %s: %w", name, err)
+		}
 	default:
 		return Spec{}, fmt.Errorf("target %s: unknown kind %q: use %s", name, kind, kinds)
 	}

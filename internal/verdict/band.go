@@ -47,11 +47,27 @@ const minReplicas = 3
 // alone.
 const steadier = 0.7
 
+// wholeRuns is what figures of whole runs vary by beside the spread of their
+// rounds: nothing tells what disturbed them inside.
+const wholeRuns = 0.01
+
 // pairBand: base and head interleaved in one job on one core.
-var pairBand = band{rule: rawOnly}
+func pairBand(head result.Run) band { return wider(band{rule: rawOnly}, head) }
+
+// wider is the band of targets without the protocol.
+func wider(b band, head result.Run) band {
+	if head.Unverified {
+		b.raw, b.relative = math.Hypot(b.raw, wholeRuns), math.Hypot(b.relative, wholeRuns)
+	}
+	return b
+}
 
 // storedBand is the band of a comparison with the runs then of a release.
 func storedBand(head result.Run, then []result.Run, replicas [][]result.Run) band {
+	return wider(hostBand(head, then, replicas), head)
+}
+
+func hostBand(head result.Run, then []result.Run, replicas [][]result.Run) band {
 	if sameBoot(head, then) {
 		return band{raw: sameHost, relative: sameHost}
 	}

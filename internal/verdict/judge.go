@@ -49,7 +49,7 @@ func judge(p policy.Policy, c Case) Target {
 			}
 		}
 		if c.Base.Outcome == result.Measured && len(c.Base.Rounds) > 0 {
-			t.Comparisons = append(t.Comparisons, compare(h, "base", []result.Run{*c.Base}, p.Threshold, pairBand))
+			t.Comparisons = append(t.Comparisons, compare(h, "base", []result.Run{*c.Base}, p.Threshold, pairBand(h)))
 		} else {
 			t.Notes = append(slices.Clip(t.Notes), "the base could not be measured ("+baseTrouble(*c.Base)+"): stored baselines decide")
 		}

@@ -192,7 +192,7 @@ func TestExit(t *testing.T) {
 func compared(then, now []result.Round) Comparison {
 	h, b := run(), run()
 	h.Rounds, b.Rounds = now, then
-	return compare(h, "base", []result.Run{b}, 0.03, pairBand)
+	return compare(h, "base", []result.Run{b}, 0.03, pairBand(run()))
 }
 
 func scaled(rs []result.Round, f float64) []result.Round {
@@ -379,3 +379,15 @@ func TestWhyMissing(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// Whole runs are not believed as finely.
+func TestUnverifiedIsWider(t *testing.T) {
+	whole := func(r *result.Run) { r.Unverified = true }
+	fine := judge(rules(), Case{Head: ptr(run()), Base: paired()}).Comparisons[0].Raw
+	wide := judge(rules(), Case{Head: ptr(run(whole)), Base: paired(whole)}).Comparisons[0].Raw
+	if wide.Est != fine.Est || wide.Hi-wide.Est < 0.01 || wide.Hi-wide.Est < fine.Hi-fine.Est {
+		t.Errorf("verified %+v, unverified %+v", fine, wide)
+	}
+}
+
+func ptr[T any](x T) *T { return &x }

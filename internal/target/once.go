@@ -1,0 +1,50 @@
+package target
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/elapsed"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
+)
+
+// onceLimit is how long one run of a program without the protocol may take.
+const onceLimit = 2 * time.Minute
+
+// timeTarget runs a program and reads the time that it prints, on standard
+// output or else on standard error, where some languages print.
+func (s Side) timeTarget(b *Built) {
+	args, err := split(b.Spec.Rest)
+	if err != nil {
+		b.Err = fmt.Errorf("target %s: command %q: %w", b.Spec.Name, b.Spec.Rest, err)
+		return
+	}
+	b.Once = func(ctx context.Context) (Once, error) {
+		var stdout, stderr tailWriter
+		if err := s.once(ctx, args, s.Dir, &stdout, &stderr); err != nil {
+			return Once{}, err
+		}
+		for _, out := range []*tailWriter{&stdout, &stderr} {
+			d, ok, err := elapsed.Parse(out.buf)
+			if err != nil {
+				return Once{}, fmt.Errorf("its elapsed time cannot be read: %w", err)
+			}
+			if ok {
+				return Once{Elapsed: d}, nil
+			}
+		}
+		return Once{}, nil
+	}
+}
+
+// once runs a program a single time.
+func (s Side) once(ctx context.Context, args []string, dir string, stdout, stderr *tailWriter) error {
+	probe.Command{Args: args, Dir: dir, Env: s.Environ}.EvictProgram()
+	return program{args: args, dir: dir, env: s.Environ, limit: onceLimit, stdout: stdout, stderr: stderr,
+		explain: "it must end by itself"}.run(ctx)
+}
+
+// printed is what a program wrote, as far as it was kept.
+func (t *tailWriter) printed() []byte { return bytes.Clone(t.buf) }

@@ -1,0 +1,141 @@
+package target
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestTime(t *testing.T) {
+	for _, c := range []struct {
+		name, script string
+		want         time.Duration // 0: no time of its own
+		err          string
+	}{
+		{"prints", "echo 'Elapsed: 66.1ms'", 66100 * time.Microsecond, ""},
+		{"prints on standard error", "echo 'key 1234'; echo 'Time elapsed is: 98.3ms' >&2", 98300 * time.Microsecond, ""},
+		{"the last one", "echo 'Elapsed: 66.1ms'; echo 'Elapsed: 67.2ms'", 67200 * time.Microsecond, ""},
+		{"prints nothing", "exit 0", 0, ""},
+		{"prints much", "yes | head -c 1000000; echo; echo 12ms", 12 * time.Millisecond, ""},
+		{"is not clear", "echo 'took 66,1ms'", 0, "66,1ms"},
+		{"fails", "echo no key >&2; exit 2", 0, "exit status 2: no key"},
+		{"is killed", "kill -9 $$", 0, "signal: killed"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := tree(t, map[string]string{"a program": "#!/bin/sh\ntest \"$1\" = 'a b' || exit 9\n" + c.script + "\n"})
+			b := prepare(t, Side{Dir: dir}, `t=time:"./a program" 'a b'`)[0]
+			if b.Err != nil || b.Once == nil || len(b.Commands) > 0 {
+				t.Fatalf("%+v", b)
+			}
+			got, err := b.Once(t.Context())
+			if !errorHas(err, c.err) || got.Elapsed != c.want {
+				t.Errorf("%v, %v; want %v, %q", got.Elapsed, err, c.want, c.err)
+			}
+		})
+	}
+	b := prepare(t, Side{Dir: t.TempDir()}, "t=time:./nothing")[0]
+	if _, err := b.Once(t.Context()); !errorHas(err, "no program") {
+		t.Error(err)
+	}
+}
+
+const benchmarks = `package auth
+
+import (
+	"os"
+	"testing"
+	"time"
+)
+
+func BenchmarkHash(b *testing.B) {
+	for _, name := range []string{"SHA 256", "sha-512"} {
+		b.Run(name, func(b *testing.B) {
+			for range b.N {
+				time.Sleep(time.Millisecond)
+			}
+		})
+	}
+}
+
+func BenchmarkHashed(b *testing.B) {
+	if _, err := os.Stat("here"); err != nil {
+		b.Fatal(err)
+	}
+	for range b.N {
+	}
+}
+
+func BenchmarkSkips(b *testing.B) { b.Skip("not here") }
+func BenchmarkNoTime(b *testing.B) { b.ReportMetric(0, "ns/op"); b.ReportMetric(1, "x/op") }
+func BenchmarkFails(b *testing.B) { b.Fatal("no entropy") }
+`
+
+func TestGoBench(t *testing.T) {
+	needGo(t)
+	dir := tree(t, map[string]string{
+		"go.mod": "module example.com/team\n\ngo 1.24\n", "auth/auth_test.go": benchmarks, "auth/here": "", "none/none.go": "package none\n",
+		"broken/broken_test.go": "package broken\n\nvar x int = \"\"\n",
+	})
+	before := listing(t, dir)
+	built := prepare(t, Side{Dir: dir}, "b=go-bench:./auth Hash", "c=go-bench:./auth '^BenchmarkHash$/512'")
+	var names []string
+	for _, b := range built {
+		names = append(names, b.Spec.Name+" of "+b.Parent)
+		if b.Err != nil {
+			t.Fatal(b.Err)
+		}
+		got, err := b.Once(t.Context())
+		if err != nil || got.Elapsed <= 0 || !strings.HasPrefix(got.Words["toolchain"], "go1.") {
+			t.Errorf("%s: %+v, %v", b.Spec.Name, got, err)
+		}
+		if strings.Contains(b.Spec.Name, "sha") && got.Elapsed < time.Millisecond {
+			t.Errorf("%s takes %v", b.Spec.Name, got.Elapsed)
+		}
+	}
+	want := []string{"b.hash_sha_256 of b", "b.hash_sha_512 of b", "b.hashed of b", "c.hash_sha_512 of c"}
+	if d := cmp.Diff(want, names); d != "" {
+		t.Error(d)
+	}
+	if d := cmp.Diff(before, listing(t, dir)); d != "" {
+		t.Errorf("the tree changed: %s", d)
+	}
+	for spec, want := range map[string]string{
+		"b=go-bench:./auth Skips":   `no benchmark of ./auth ran for "Skips": none matches, or they skip`,
+		"b=go-bench:./auth Nothing": "none matches",
+		"b=go-bench:./auth NoTime":  "benchmark NoTime reports no ns/op",
+		"b=go-bench:./auth Fails":   "no entropy",
+		"b=go-bench:./none X":       "is not one package with tests",
+		"b=go-bench:./absent X":     "the tests of ./absent do not compile",
+		"b=go-bench:./broken X":     "the tests of ./broken do not compile",
+		"b=go-bench:./... Hash":     "",
+	} {
+		b := prepare(t, Side{Dir: dir}, spec)[0]
+		if b.Err == nil || !strings.Contains(b.Err.Error(), want) || b.Spec.Name != "b" {
+			t.Errorf("%s: %s, %v; want %q", spec, b.Spec.Name, b.Err, want)
+		}
+	}
+	if err := os.Remove(filepath.Join(dir, "auth", "here")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := built[2].Once(t.Context()); !errorHas(err, "here: no such file") {
+		t.Errorf("a benchmark that fails later: %v", err)
+	}
+}
+
+func TestBenchName(t *testing.T) {
+	for bench, want := range map[string]string{
+		"Hash": "t.hash", "Hash/SHA 256": "t.hash_sha_256", "Hash/a-12": "t.hash_a_12", "Ä/é": "t.___",
+	} {
+		if got, err := benchName("t", bench); err != nil || got != want {
+			t.Errorf("%s: %s, %v; want %s", bench, got, err, want)
+		}
+	}
+	if _, err := benchName("t", strings.Repeat("x", 80)); !errorHas(err, "shorten") {
+		t.Error(err)
+	}
+}
