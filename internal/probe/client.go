@@ -63,6 +63,7 @@ type Client struct {
 	pid    int
 	fds    [3]unix.PollFd // standard input, output, error: our ends; -1 when closed
 	hello  Hello
+	first  string // the line that hello is
 	marker string
 	debug  io.Writer
 
@@ -99,6 +100,9 @@ func newClient(c Command) *Client {
 // Hello is the first line that it sent.
 func (c *Client) Hello() Hello { return c.hello }
 
+// FirstLine is that line as it came, with what Hello leaves out.
+func (c *Client) FirstLine() string { return c.first }
+
 // CPU is the processor time that the probe's process has used so far, all
 // its threads together but not its children; false where that cannot be
 // told (macOS, or after its end).
@@ -125,11 +129,7 @@ func (c *Client) Derive(ctx context.Context, r Request, limit time.Duration) (An
 	if len(c.req) > MaxLine || r.KeyBytes > maxKeyBytes {
 		return Answer{}, errors.New("the request or its answer would be over the protocol's 64 KiB a line: use a shorter salt, password or key")
 	}
-	if n, _ := unix.Read(c.fd(1), c.buf); n > 0 {
-		c.trace("<- ", c.buf[:n])
-		return Answer{}, c.fail(fmt.Sprintf("unasked output %s; the protocol wants nothing between an answer and the next request", quoted(c.buf[:n])), c.grace)
-	}
-	line, err := c.exchange(ctx, c.req, cmp.Or(limit, DefaultLimit))
+	line, err := c.ask(ctx, limit)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -149,6 +149,27 @@ func (c *Client) Derive(ctx context.Context, r Request, limit time.Duration) (An
 	}
 	c.key = a.Key
 	return a, nil
+}
+
+// Ask sends a line, whatever it holds, and returns the line that answers it,
+// both without their LF, in the same time as Derive. What comes back is valid
+// until the next call; ParseAnswer reads it. It is for testing probes: an
+// answer that breaks the protocol does not end the probe.
+func (c *Client) Ask(ctx context.Context, line []byte, limit time.Duration) ([]byte, error) {
+	if c.end != nil {
+		return nil, c.end
+	}
+	c.req = append(append(c.req[:0], line...), '\n')
+	return c.ask(ctx, limit)
+}
+
+// ask sends what is in req.
+func (c *Client) ask(ctx context.Context, limit time.Duration) ([]byte, error) {
+	if n, _ := unix.Read(c.fd(1), c.buf); n > 0 {
+		c.trace("<- ", c.buf[:n])
+		return nil, c.fail(fmt.Sprintf("unasked output %s; the protocol wants nothing between an answer and the next request", quoted(c.buf[:n])), c.grace)
+	}
+	return c.exchange(ctx, c.req, cmp.Or(limit, DefaultLimit))
 }
 
 // exchange sends out, perhaps nothing, and returns the one line that comes

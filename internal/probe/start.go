@@ -46,18 +46,21 @@ func (c Command) Start(ctx context.Context) (*Client, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	path, err := c.find()
-	if err != nil {
-		return nil, err
+	path, failure := c.find()
+	if failure != nil {
+		failure.Absent = true
+		return nil, failure
 	}
 	p := newClient(c)
-	if err := p.start(path, c); err != nil {
-		return nil, err
+	if failure := p.start(path, c); failure != nil {
+		failure.Absent = true
+		return nil, failure
 	}
 	line, err := p.exchange(ctx, nil, cmp.Or(c.HelloLimit, DefaultLimit))
 	if err != nil {
 		return nil, err
 	}
+	p.first = string(line)
 	if p.hello, err = ParseHello(line); err != nil {
 		return nil, p.fail(fmt.Sprintf("first line %s: %v; the protocol wants %s", quoted(line), err, wantHello), p.grace)
 	}
@@ -66,7 +69,7 @@ func (c Command) Start(ctx context.Context) (*Client, error) {
 
 // start makes the pipes and the process. Our ends do not block; the child's
 // do.
-func (p *Client) start(path string, c Command) error {
+func (p *Client) start(path string, c Command) *Failure {
 	var child [3]int
 	n := 0
 	var err error
@@ -118,7 +121,7 @@ func (p *Client) environ(env []string) []string {
 }
 
 // find is the program's absolute path.
-func (c Command) find() (string, error) {
+func (c Command) find() (string, *Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return "", &Failure{What: "no program to run: name one"}
 	}
@@ -150,7 +153,7 @@ func (c Command) find() (string, error) {
 	return path, nil
 }
 
-func (c Command) findOnPath(name string) (string, error) {
+func (c Command) findOnPath(name string) (string, *Failure) {
 	var dirs string
 	for _, v := range c.Env {
 		if p, ok := strings.CutPrefix(v, "PATH="); ok {
