@@ -188,7 +188,7 @@ func (c *Client) exchange(ctx context.Context, out []byte, limit time.Duration) 
 		if len(out) > 0 {
 			m, err := unix.Write(c.fd(0), out)
 			if err != nil && err != unix.EAGAIN && err != unix.EINTR {
-				return nil, c.fail("no answer: its standard input was closed; the protocol wants it read until it ends", c.grace)
+				return nil, c.gone("no answer: its standard input was closed; the protocol wants it read until it ends", c.grace)
 			}
 			out = out[max(m, 0):]
 		}
@@ -212,7 +212,7 @@ func (c *Client) exchange(ctx context.Context, out []byte, limit time.Duration) 
 					return nil, c.fail(fmt.Sprintf("a line over 64 KiB: %s", quoted(c.buf[:n])), c.grace)
 				}
 			} else if err != unix.EAGAIN && err != unix.EINTR {
-				return nil, c.fail(noAnswer("its standard output ended", c.buf[:n]), c.grace)
+				return nil, c.gone(noAnswer("its standard output ended", c.buf[:n]), c.grace)
 			}
 		}
 		if left = limit - time.Since(start); left <= 0 {
@@ -220,7 +220,7 @@ func (c *Client) exchange(ctx context.Context, out []byte, limit time.Duration) 
 		}
 		// A child of its own may hold the pipes of one that is gone.
 		if ready == 0 && c.reap() {
-			return nil, c.fail(noAnswer("it ended", c.buf[:n]), 0)
+			return nil, c.gone(noAnswer("it ended", c.buf[:n]), 0)
 		}
 	}
 }
@@ -231,12 +231,9 @@ func (c *Client) silent(limit time.Duration, got []byte) error {
 	if used, ok := c.CPU(); ok {
 		why += fmt.Sprintf(", with %v of processor time used so far", used.Round(time.Millisecond))
 	}
-	err := c.fail(noAnswer(why, got), 0)
-	var f *Failure
-	if errors.As(err, &f) {
-		f.Silent = true
-	}
-	return err
+	f := c.fail(noAnswer(why, got), 0)
+	f.Silent = true
+	return f
 }
 
 // line is the line that ends at eol, which must be all that came.

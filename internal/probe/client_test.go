@@ -135,6 +135,8 @@ func limitIn(want []string) time.Duration {
 }
 
 func TestBadAnswer(t *testing.T) {
+	ends := map[string]bool{"exit 3": true, "exit 0": true, "killed": true, "segfault": true, "truncated": true,
+		"closes stdout": true, "closes stdin": true, "child holds, dies": true}
 	const wants = `the protocol wants "key KEY_HEX ns N"`
 	for role, want := range map[string][]string{
 		"hang on request":   {"none within 300ms"},
@@ -181,6 +183,9 @@ func TestBadAnswer(t *testing.T) {
 			}
 			_, err := p.Derive(t.Context(), request, limit)
 			wantFailure(t, err, want...)
+			if f := err.(*Failure); f.Ended != ends[role] {
+				t.Errorf("Ended is %v", f.Ended)
+			}
 			if _, again := p.Derive(t.Context(), request, limit); again != err {
 				t.Errorf("then %v", again)
 			}
