@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -106,12 +107,8 @@ func (c *Command) measure(ctx context.Context, p policy.Policy, specs []target.S
 		return nil, fmt.Errorf("find this program, which is the built-in probe: %w", err)
 	}
 	env := target.Env{Self: self, Dir: c.Dir, Environ: target.Environ(c.Environ)}
-	switch d := c.getenv("PBKDF2_GATE_DEBUG"); d {
-	case "":
-	case "probe":
-		env.Debug = c.Stderr
-	default:
-		return nil, usageError("PBKDF2_GATE_DEBUG=%s: the only thing to watch is probe", d)
+	if env.Debug, err = c.debug(); err != nil {
+		return nil, err
 	}
 	var subjects []measure.Subject
 	for _, s := range specs {
@@ -171,6 +168,18 @@ func (c *Command) measure(ctx context.Context, p policy.Policy, specs []target.S
 		}
 	}
 	return runs, nil
+}
+
+// debug is where the exchange with a probe is shown; nil for nowhere.
+func (c *Command) debug() (io.Writer, error) {
+	switch d := c.getenv("PBKDF2_GATE_DEBUG"); d {
+	case "":
+		return nil, nil
+	case "probe":
+		return c.Stderr, nil
+	default:
+		return nil, usageError("PBKDF2_GATE_DEBUG=%s: the only thing to watch is probe", d)
+	}
 }
 
 // runID names one run of the command: its time, and something random so
