@@ -107,7 +107,13 @@ func writeCheckedJSON(w io.Writer, p checkedProbe) error { return writeJSON(w, p
 // writeCheckedText has a line for each check, and under it what it found.
 func writeCheckedText(w io.Writer, p checkedProbe) error {
 	var b strings.Builder
-	for _, k := range p.Checks {
+	for i := 0; i < len(p.Checks); i++ {
+		k := p.Checks[i]
+		if last := p.notRunTo(i); last > i {
+			fmt.Fprintf(&b, "%-6s%s to %s: %s\n", checkWord(k.Outcome), k.Name, p.Checks[last].Name, k.Text)
+			i = last
+			continue
+		}
 		fmt.Fprintf(&b, "%-6s%-20s%s\n", checkWord(k.Outcome), k.Name, k.Text)
 		for _, f := range k.Findings {
 			if f.Asked != "" {
@@ -125,6 +131,16 @@ func writeCheckedText(w io.Writer, p checkedProbe) error {
 	fmt.Fprintf(&b, "\nexit %d: %s\n", p.Exit, p.summary())
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// notRunTo is the last of the checks from i on that were not run for the same
+// reason; i or less where there are none.
+func (p checkedProbe) notRunTo(i int) int {
+	last := i
+	for last < len(p.Checks) && p.Checks[last].Outcome == probecheck.NotRun && p.Checks[last].Text == p.Checks[i].Text {
+		last++
+	}
+	return last - 1
 }
 
 func checkWord(o probecheck.Outcome) string {

@@ -109,7 +109,7 @@ func (m model) judged(seed uint64) map[string]Check {
 }
 
 func TestHonestTimes(t *testing.T) {
-	seeds := uint64(300)
+	seeds := uint64(100)
 	if testing.Short() {
 		seeds = 30
 	}

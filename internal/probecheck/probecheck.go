@@ -180,7 +180,7 @@ func Run(ctx context.Context, cfg Config) (Result, error) {
 func (r *run) firstLine(c *Check) {
 	if err := r.start(); err != nil {
 		c.say("none that can be used")
-		r.problem(c, "", err)
+		c.fail("", err.Error(), "write `pbkdf2-probe/1 NAME version=... toolchain=... mode=...` within 10 s of the start, a line feed after it, and flush it")
 		r.stop = "the first line comes first"
 		return
 	}
