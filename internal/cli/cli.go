@@ -74,11 +74,12 @@ type subcommand struct {
 	judges   bool // what it does rests on a pull request's base, where there is one
 	measures bool // it runs the tree's code: refused where a token that can write is near
 	inputs   bool // it takes settings from the workflow's inputs too
+	verbatim bool // what follows its first argument is not its own, flags included
 	run      func(c *Command, ctx context.Context, in *invocation) error
 }
 
 func (c *Command) subcommands() []subcommand {
-	return []subcommand{check, measureOnly, baselineUpdate, baselineList, baselineShow, baselinePrune, reportFiles, hostFacts, builtinProbe, action, version}
+	return []subcommand{check, measureOnly, baselineUpdate, baselineList, baselineShow, baselinePrune, reportFiles, hostFacts, builtinProbe, probeCheck, action, version}
 }
 
 // Run runs the command with its arguments and returns the exit code.

@@ -26,7 +26,7 @@ import (
 )
 
 // The scripts run the real command, which is this test binary under another
-// name, as is the probe that misbehaves.
+// name, as are the probes that misbehave.
 func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){
 		"pbkdf2-gate": func() {
@@ -37,12 +37,13 @@ func TestMain(m *testing.M) {
 		},
 		"badprobe":  badProbe,
 		"teamprobe": teamProbe,
+		"oddprobe":  oddProbe,
 	})
 }
 
 // waiting are the scripts that wait more than they measure.
 var (
-	waiting   = map[string]bool{"script-hang": true, "script-usage": true, "script-golden": true, "script-lists": true, "script-badresults": true}
+	waiting   = map[string]bool{"script-hang": true, "script-usage": true, "script-golden": true, "script-silentprobes": true, "script-lists": true, "script-badresults": true}
 	measuring sync.Mutex
 )
 

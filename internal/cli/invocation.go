@@ -40,12 +40,18 @@ type invocation struct {
 	other      *otherRun // of fromRun
 	workflow   string
 	author     string
+	prf        string
+	format     string
 }
 
 // own defines the flags that a subcommand has beside the settings.
 var own = map[string]func(*flag.FlagSet, *invocation){
 	"probe": func(fs *flag.FlagSet, in *invocation) {
 		fs.BoolVar(&in.xcrypto, "x-crypto", false, "derive with golang.org/x/crypto/pbkdf2 instead of crypto/pbkdf2")
+	},
+	"probe-check": func(fs *flag.FlagSet, in *invocation) {
+		fs.StringVar(&in.prf, "prf", "", "check this prf alone: sha1, sha256 or sha512 (default: every one that the probe has)")
+		fs.StringVar(&in.format, "format", "text", "form of what was found: text or json (default text)")
 	},
 	"report": func(fs *flag.FlagSet, in *invocation) {
 		fs.Int64Var(&in.fromRun, "from-run", 0, "take the results from this run of a workflow, for pull requests whose own token cannot comment")
@@ -70,7 +76,8 @@ func (c *Command) invoke(ctx context.Context, s subcommand, args []string) error
 	in := &invocation{}
 	var values []policy.Value
 	in.flags = c.flagSet(s, in, &values)
-	// Flags may stand before, between and after the other arguments.
+	// Flags may stand before, between and after the other arguments, unless
+	// those are another command's.
 	for rest := args; ; {
 		if err := in.flags.Parse(rest); err != nil {
 			if errors.Is(err, flag.ErrHelp) {
@@ -81,7 +88,7 @@ func (c *Command) invoke(ctx context.Context, s subcommand, args []string) error
 		}
 		parsed := len(rest) - in.flags.NArg()
 		rest = in.flags.Args()
-		if len(rest) == 0 || parsed > 0 && args[len(args)-len(rest)-1] == "--" {
+		if len(rest) == 0 || s.verbatim || parsed > 0 && args[len(args)-len(rest)-1] == "--" {
 			in.args = append(in.args, rest...)
 			break
 		}

@@ -5,6 +5,7 @@ import (
 	crand "crypto/rand"
 	"encoding/hex"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -167,6 +168,18 @@ func (c *Command) measure(ctx context.Context, in *invocation, w *workbench, h h
 		}
 	}
 	return runs, nil
+}
+
+// debug is where the exchange with a probe is shown; nil for nowhere.
+func (c *Command) debug() (io.Writer, error) {
+	switch d := c.getenv("PBKDF2_GATE_DEBUG"); d {
+	case "":
+		return nil, nil
+	case "probe":
+		return c.Stderr, nil
+	default:
+		return nil, usageError("PBKDF2_GATE_DEBUG=%s: the only thing to watch is probe", d)
+	}
 }
 
 // runID names one run of the command: its time, and something random so

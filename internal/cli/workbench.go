@@ -53,12 +53,8 @@ func (c *Command) layOut(ctx context.Context, in *invocation, specs []target.Spe
 		return w, fmt.Errorf("find this program, which is the built-in probe: %w", err)
 	}
 	tree := target.Side{Self: self, Dir: c.Dir, Environ: c.Environ, Log: c.Stderr}
-	switch d := c.getenv("PBKDF2_GATE_DEBUG"); d {
-	case "":
-	case "probe":
-		tree.Debug = c.Stderr
-	default:
-		return w, usageError("PBKDF2_GATE_DEBUG=%s: the only thing to watch is probe", d)
+	if tree.Debug, err = c.debug(); err != nil {
+		return w, err
 	}
 	w.head = &side{name: result.Head, policy: in.policy, tree: tree}
 	if w.head.commit, w.head.date, err = gitrepo.Head(ctx, c.Dir); err != nil {

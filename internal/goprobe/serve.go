@@ -64,13 +64,22 @@ func Serve(r io.Reader, w io.Writer, hello string, derive Derive) error {
 type server struct {
 	derive Derive
 	out    []byte
-	request
+	Request
 }
 
-type request struct {
-	prf, password        string
-	iterations, keyBytes int
-	salt                 []byte
+// Request asks for one key. PRF is whatever was written.
+type Request struct {
+	PRF, Password        string
+	Iterations, KeyBytes int
+	Salt                 []byte
+}
+
+// ParseRequest reads a request, without its LF. The error says what to send
+// instead.
+func ParseRequest(line []byte) (Request, error) {
+	var r Request
+	err := r.parse(line)
+	return r, err
 }
 
 // answer is the line that answers one request.
@@ -115,15 +124,16 @@ func (s *server) timed() (key []byte, elapsed time.Duration, err error) {
 		}
 	}()
 	start := time.Now()
-	key, err = s.derive(s.prf, s.password, s.salt, s.iterations, s.keyBytes)
+	key, err = s.derive(s.PRF, s.Password, s.Salt, s.Iterations, s.KeyBytes)
 	elapsed = time.Since(start)
 	return key, elapsed, err
 }
 
 const wanted = "send derive PRF ITERATIONS KEY_BYTES SALT_HEX PASSWORD_HEX"
 
-// parse reads a request; words after the sixth are ignored.
-func (r *request) parse(line []byte) error {
+// parse is ParseRequest into the memory that r has; words after the sixth are
+// ignored.
+func (r *Request) parse(line []byte) error {
 	for i, c := range line {
 		switch {
 		case c == '\r' && i == len(line)-1:
@@ -139,26 +149,26 @@ func (r *request) parse(line []byte) error {
 	if len(f) < 6 {
 		return errors.New("too few words: " + wanted)
 	}
-	r.prf = string(f[1])
+	r.PRF = string(f[1])
 	var err error
-	if r.iterations, err = number(f[2]); err != nil {
+	if r.Iterations, err = number(f[2]); err != nil {
 		return fmt.Errorf("iterations: %w", err)
 	}
-	if r.keyBytes, err = number(f[3]); err != nil {
+	if r.KeyBytes, err = number(f[3]); err != nil {
 		return fmt.Errorf("key bytes: %w", err)
 	}
-	if r.keyBytes > maxKeyBytes {
-		return fmt.Errorf("a key of %d bytes does not fit an answer: ask for at most %d", r.keyBytes, maxKeyBytes)
+	if r.KeyBytes > maxKeyBytes {
+		return fmt.Errorf("a key of %d bytes does not fit an answer: ask for at most %d", r.KeyBytes, maxKeyBytes)
 	}
-	if r.salt, err = decode(r.salt[:0], f[4]); err != nil {
+	if r.Salt, err = decode(r.Salt[:0], f[4]); err != nil {
 		return fmt.Errorf("salt: %w", err)
 	}
 	password, err := decode(nil, f[5])
 	if err != nil {
 		return fmt.Errorf("password: %w", err)
 	}
-	if r.password != string(password) {
-		r.password = string(password)
+	if r.Password != string(password) {
+		r.Password = string(password)
 	}
 	return nil
 }

@@ -122,45 +122,44 @@ func TestServeReadAndWriteErrors(t *testing.T) {
 }
 
 func TestParseRequest(t *testing.T) {
-	plain := request{prf: "sha256", iterations: 500000, keyBytes: 64, salt: []byte{0xab, 1}, password: "p"}
+	plain := Request{PRF: "sha256", Iterations: 500000, KeyBytes: 64, Salt: []byte{0xab, 1}, Password: "p"}
 	for _, c := range []struct {
 		line string
-		want request
+		want Request
 		err  string
 	}{
 		{"derive sha256 500000 64 ab01 70", plain, ""},
 		{"derive sha256 500000 64 ab01 70 hint=1 x", plain, ""},
-		{"derive sha1 1 1 - -", request{prf: "sha1", iterations: 1, keyBytes: 1}, ""},
-		{"derive sha512 4294967295 1 - -", request{prf: "sha512", iterations: math.MaxUint32, keyBytes: 1}, ""},
-		{"derive sha512 1 4294967295 - -", request{}, "does not fit"},
-		{"", request{}, "unknown request"},
-		{"quit", request{}, "unknown request"},
-		{"derived sha1 1 1 - -", request{}, "unknown request"},
-		{"derive", request{}, "too few words"},
-		{"derive sha256 1 1 -", request{}, "too few words"},
-		{"derive sha256 0 1 - -", request{}, "iterations"},
-		{"derive sha256 -1 1 - -", request{}, "iterations"},
-		{"derive sha256 +1 1 - -", request{}, "iterations"},
-		{"derive sha256 01 1 - -", request{}, "iterations"},
-		{"derive sha256 1e3 1 - -", request{}, "iterations"},
-		{"derive sha256 4294967296 1 - -", request{}, "iterations"},
-		{"derive sha256 99999999999999999999999 1 - -", request{}, "iterations"},
-		{"derive sha256 1 0 - -", request{}, "key bytes"},
-		{"derive sha256 1 1 AB -", request{}, "salt"},
-		{"derive sha256 1 1 a -", request{}, "salt"},
-		{"derive sha256 1 1 - 7", request{}, "password"},
-		{"derive sha256 1 1 - --", request{}, "password"},
-		{"derive sha256 1 1 -  ", request{}, "password"},
-		{"derive sha256 1 1 - -\r", request{}, "CR LF"},
-		{"derive sha256 1 1 - -\x00", request{}, "control"},
+		{"derive sha1 1 1 - -", Request{PRF: "sha1", Iterations: 1, KeyBytes: 1}, ""},
+		{"derive sha512 4294967295 1 - -", Request{PRF: "sha512", Iterations: math.MaxUint32, KeyBytes: 1}, ""},
+		{"derive sha512 1 4294967295 - -", Request{}, "does not fit"},
+		{"", Request{}, "unknown request"},
+		{"quit", Request{}, "unknown request"},
+		{"derived sha1 1 1 - -", Request{}, "unknown request"},
+		{"derive", Request{}, "too few words"},
+		{"derive sha256 1 1 -", Request{}, "too few words"},
+		{"derive sha256 0 1 - -", Request{}, "iterations"},
+		{"derive sha256 -1 1 - -", Request{}, "iterations"},
+		{"derive sha256 +1 1 - -", Request{}, "iterations"},
+		{"derive sha256 01 1 - -", Request{}, "iterations"},
+		{"derive sha256 1e3 1 - -", Request{}, "iterations"},
+		{"derive sha256 4294967296 1 - -", Request{}, "iterations"},
+		{"derive sha256 99999999999999999999999 1 - -", Request{}, "iterations"},
+		{"derive sha256 1 0 - -", Request{}, "key bytes"},
+		{"derive sha256 1 1 AB -", Request{}, "salt"},
+		{"derive sha256 1 1 a -", Request{}, "salt"},
+		{"derive sha256 1 1 - 7", Request{}, "password"},
+		{"derive sha256 1 1 - --", Request{}, "password"},
+		{"derive sha256 1 1 -  ", Request{}, "password"},
+		{"derive sha256 1 1 - -\r", Request{}, "CR LF"},
+		{"derive sha256 1 1 - -\x00", Request{}, "control"},
 	} {
-		var got request
-		err := got.parse([]byte(c.line))
+		got, err := ParseRequest([]byte(c.line))
 		if c.err != "" {
 			if err == nil || !strings.Contains(err.Error(), c.err) {
 				t.Errorf("%q: error %v, want %q", c.line, err, c.err)
 			}
-		} else if d := cmp.Diff(c.want, got, cmp.AllowUnexported(request{}), cmpopts.EquateEmpty()); err != nil || d != "" {
+		} else if d := cmp.Diff(c.want, got, cmpopts.EquateEmpty()); err != nil || d != "" {
 			t.Errorf("%q: %v %s", c.line, err, d)
 		}
 	}

@@ -183,9 +183,9 @@ type subject struct {
 	Subject
 	hello              probe.Hello
 	plan               result.Plan
-	seen               []float64 // every time that it reported while it was opened, ns
-	tick               float64   // resolution of its clock, ns; 0: fine
-	slice              float64   // what a slice took when it was opened, ns
+	seen               []time.Duration // every time that it reported while it was opened
+	tick               float64         // resolution of its clock, ns; 0: fine
+	slice              float64         // what a slice took when it was opened, ns
 	full               []full
 	traces             []trace
 	opening            time.Duration
@@ -227,7 +227,7 @@ func (s *subject) broke(ctx context.Context, err error) error {
 	if e := ctx.Err(); e != nil {
 		return e
 	}
-	var wrong *keyError
+	var wrong *probe.KeyError
 	switch {
 	case errors.As(err, &wrong):
 		s.fail(result.WrongKey, "%v", err)

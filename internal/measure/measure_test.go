@@ -570,23 +570,6 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-func TestTick(t *testing.T) {
-	for _, c := range []struct {
-		own  []float64
-		want float64
-	}{
-		{[]float64{1000003, 1000040, 999983}, 0},
-		{[]float64{1e6, 2e6, 1e6}, 1e6},
-		{[]float64{16e6, 0, 32e6}, 16e6},
-		{[]float64{0, 0}, 0},
-		{[]float64{1005000, 1010000}, 5000},
-	} {
-		if got := tick(c.own); got != c.want {
-			t.Errorf("tick(%v) = %v, want %v", c.own, got, c.want)
-		}
-	}
-}
-
 // A pull request may change what a hash is: each side is its own.
 func TestSidesDifferInWorkload(t *testing.T) {
 	w := newWorld(17)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 )
 
@@ -40,7 +41,7 @@ func (r *run) runOnce(ctx context.Context, s *subject) (sl slice, whole bool, er
 		return slice{float64(wall), float64(wall), -1}, true, nil
 	}
 	// its clock may be a coarse one, ours another
-	return slice{float64(o.Elapsed), float64(wall), -1}, false, plausible(o.Elapsed, wall, 20*time.Millisecond)
+	return slice{float64(o.Elapsed), float64(wall), -1}, false, plausible(probe.Answer{Elapsed: o.Elapsed}, wall, 20*time.Millisecond)
 }
 
 // roundOnce is one round of it.

@@ -15,9 +15,6 @@ import (
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
-// A target's clock must tell 10 ms slices apart by 0.4 %.
-const coarsestTick = float64(longestSlice) / ticksPerSlice
-
 // Settling: the slices at the start that are not yet as fast as later ones
 // are warm-up.
 const (
@@ -72,7 +69,7 @@ func (r *run) check(ctx context.Context, s *subject) (float64, error) {
 	for _, n := range []int{1, 2, few} {
 		req := r.request(s, n)
 		r.salt(&req)
-		if _, _, err := r.derive(ctx, p, s, req, unknownIteration); err != nil {
+		if _, _, err := r.derive(ctx, p, s, req, probe.UnknownIteration); err != nil {
 			return 0, refused(err, req)
 		}
 	}
@@ -81,7 +78,7 @@ func (r *run) check(ctx context.Context, s *subject) (float64, error) {
 		r.salt(&req)
 		req.Password = []byte(strings.Repeat("p", n))
 		var no *probe.Refusal
-		_, _, err := r.derive(ctx, p, s, req, unknownIteration)
+		_, _, err := r.derive(ctx, p, s, req, probe.UnknownIteration)
 		switch {
 		case errors.As(err, &no):
 			s.note("refuses a password of %d bytes: %s", n, no.Error())
@@ -98,7 +95,7 @@ func (r *run) check(ctx context.Context, s *subject) (float64, error) {
 		for range 3 {
 			req := r.request(s, iterations)
 			r.salt(&req)
-			_, wall, err := r.derive(ctx, p, s, req, unknownIteration)
+			_, wall, err := r.derive(ctx, p, s, req, probe.UnknownIteration)
 			if err != nil {
 				return 0, refused(err, req)
 			}
@@ -130,17 +127,17 @@ func refused(err error, req probe.Request) error {
 // derive asks once and checks the key and the time.
 func (r *run) derive(ctx context.Context, p Process, s *subject, req probe.Request, iteration float64) (own, wall time.Duration, err error) {
 	start := r.Clock()
-	a, err := p.Derive(ctx, req, limit(req, iteration))
+	a, err := p.Derive(ctx, req, req.Limit(iteration))
 	wall = r.Clock() - start
 	if err != nil {
 		return 0, wall, err
 	}
-	if err := verify(req, a.Key); err != nil {
+	if err := req.Verify(a.Key); err != nil {
 		return 0, wall, err
 	}
-	s.seen = append(s.seen, float64(a.Elapsed))
+	s.seen = append(s.seen, a.Elapsed)
 	// the coarsest clock in use; the rounds, once it is known, are stricter
-	return a.Elapsed, wall, plausible(a.Elapsed, wall, 20*time.Millisecond)
+	return a.Elapsed, wall, plausible(a, wall, 20*time.Millisecond)
 }
 
 // settle runs a fresh process until its slices cost what later ones do,
@@ -169,13 +166,13 @@ func (r *run) settle(ctx context.Context, s *subject, iteration float64) error {
 	if err != nil {
 		return err
 	}
-	s.tick = tick(s.seen)
+	s.tick = float64(probe.Tick(s.seen))
 	now := stats.Quantile(own[len(own)/2:], costQuantile) / float64(s.plan.SliceIterations)
 	if s.tick == 0 && now > 0 {
 		// the least that was seen: a neighbour makes no plan
 		iteration = slices.Min(own) / float64(s.plan.SliceIterations)
 	}
-	if s.tick > coarsestTick || now <= 0 {
+	if s.tick > float64(probe.CoarsestTick) || now <= 0 {
 		return fmt.Errorf("its clock ticks every %s, too coarse for slices of at most %s: time with a monotonic clock that tells microseconds or better",
 			dur(max(s.tick, float64(time.Millisecond))), dur(float64(longestSlice)))
 	}
@@ -258,21 +255,6 @@ func warmUp(own []float64) (n int, settled bool) {
 		}
 	}
 	return half, false
-}
-
-// tick is the resolution of the clock that the times come from, ns: their
-// greatest common divisor, 0 where it is under a microsecond.
-func tick(own []float64) float64 {
-	var g int64
-	for _, x := range own {
-		for a := int64(x); a != 0; {
-			g, a = a, g%a
-		}
-	}
-	if g < int64(time.Microsecond) {
-		return 0
-	}
-	return float64(g)
 }
 
 // One derivation at full iterations is tried again when it is off, in case

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
@@ -16,8 +17,8 @@ const (
 	idealSlice = 400 * time.Microsecond
 	leastSlice = 250 * time.Microsecond
 	// A coarse clock may stretch a slice until a tick is 0.4 % of it.
-	longestSlice  = 10 * time.Millisecond
 	ticksPerSlice = 250
+	longestSlice  = ticksPerSlice * probe.CoarsestTick // 10 ms
 
 	yardstickLength = 250 * time.Microsecond
 	roundLength     = 235 * time.Millisecond // 40 rounds with their start in 10 s

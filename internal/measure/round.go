@@ -25,47 +25,18 @@ type trace struct {
 	readings []reading
 }
 
-// keyError is a key that is not the one asked for.
-type keyError struct {
-	request   probe.Request
-	got, want []byte
-}
-
-func (e *keyError) Error() string {
-	show := func(k []byte) string {
-		if len(k) > 8 {
-			return fmt.Sprintf("%x... (%d bytes)", k[:8], len(k))
-		}
-		return fmt.Sprintf("%x", k)
-	}
-	return fmt.Sprintf("derived %s where %s is right (%s, %s iterations, %d-byte password): the function, its parameters or a cache are wrong",
-		show(e.got), show(e.want), e.request.PRF, workload.Group(e.request.Iterations), len(e.request.Password))
-}
-
 // timeError is a reported time that cannot be true.
 type timeError struct{ msg string }
 
 func (e *timeError) Error() string { return e.msg }
 
-// plausible holds a probe's own time against the time that passed here: no
-// disturbance makes the inner one longer, but its clock's tick may.
-func plausible(own, wall, tick time.Duration) error {
-	if own > wall+wall/20+tick+100*time.Microsecond {
-		return &timeError{fmt.Sprintf("reports %s for a derivation that was over after %s: it must time the derivation alone, in nanoseconds, with a monotonic clock", dur(float64(own)), dur(float64(wall)))}
+// plausible refuses a time that is longer than the one that passed here.
+func plausible(a probe.Answer, wall, tick time.Duration) error {
+	if !a.Fits(wall, tick) {
+		return &timeError{fmt.Sprintf("reports %s for a derivation that was over after %s: it must time the derivation alone, in nanoseconds, with a monotonic clock", dur(float64(a.Elapsed)), dur(float64(wall)))}
 	}
 	return nil
 }
-
-// limit is how long one answer may take: 10 s, or ten times what its
-// iterations should, by what one iteration and block is known to take.
-func limit(r probe.Request, iteration float64) time.Duration {
-	blocks := workload.Params{PRF: r.PRF, KeyBytes: r.KeyBytes}.Blocks()
-	return max(10*time.Second, time.Duration(10*iteration*float64(r.Iterations*blocks)))
-}
-
-// unknownIteration is assumed for an implementation that was not timed yet,
-// ns: ten times Go's library.
-const unknownIteration = 2000
 
 // round runs one fresh process through the plan. The error is ctx's.
 func (r *run) round(ctx context.Context, s *subject) error {
@@ -107,7 +78,7 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 		later = make([]pending, 0, n)
 	}
 	req := r.request(s, s.plan.SliceIterations)
-	most := limit(req, s.slice/float64(req.Iterations*s.Workload.Blocks()))
+	most := req.Limit(s.slice / float64(req.Iterations*s.Workload.Blocks()))
 	for range s.plan.WarmUp {
 		r.salt(&req)
 		if _, err := p.Derive(ctx, req, most); err != nil {
@@ -140,7 +111,7 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 		if err != nil {
 			return t, err
 		}
-		if err := plausible(a.Elapsed, wall, time.Duration(s.tick)); err != nil {
+		if err := plausible(a, wall, time.Duration(s.tick)); err != nil {
 			return t, err
 		}
 		s.slices += a.Elapsed
@@ -153,7 +124,7 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 		if inline {
 			read(&c)
 			if want := c.key(req.KeyBytes); !bytes.Equal(a.Key, want) {
-				return t, &keyError{req, bytes.Clone(a.Key), bytes.Clone(want)}
+				return t, &probe.KeyError{Request: req, Got: bytes.Clone(a.Key), Want: bytes.Clone(want)}
 			}
 		} else {
 			later = append(later, pending{bytes.Clone(req.Salt), bytes.Clone(a.Key)})
@@ -175,7 +146,7 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 func verifyAll(req probe.Request, later []pending) error {
 	for _, l := range later {
 		req.Salt = l.salt
-		if err := verify(req, l.key); err != nil {
+		if err := req.Verify(l.key); err != nil {
 			return err
 		}
 	}
@@ -184,18 +155,6 @@ func verifyAll(req probe.Request, later []pending) error {
 
 // pending is a key that is checked after the round.
 type pending struct{ salt, key []byte }
-
-// verify derives the request with the standard library.
-func verify(r probe.Request, got []byte) error {
-	want, err := workload.Key(r.PRF, string(r.Password), r.Salt, r.Iterations, r.KeyBytes)
-	if err != nil {
-		return err
-	}
-	if !bytes.Equal(got, want) {
-		return &keyError{r, bytes.Clone(got), want}
-	}
-	return nil
-}
 
 func (r *run) request(s *subject, iterations int) probe.Request {
 	return probe.Request{PRF: s.Workload.PRF, Iterations: iterations, KeyBytes: s.Workload.KeyBytes,

@@ -79,6 +79,7 @@ type Client struct {
 	pid    int
 	fds    [3]unix.PollFd // standard input, output, error: our ends; -1 when closed
 	hello  Hello
+	first  string // the line that hello is
 	marker string
 	debug  io.Writer
 
@@ -115,6 +116,9 @@ func newClient(c Command) *Client {
 // Hello is the first line that it sent.
 func (c *Client) Hello() Hello { return c.hello }
 
+// FirstLine is that line as it came, with what Hello leaves out.
+func (c *Client) FirstLine() string { return c.first }
+
 // CPU is the processor time that the probe's process has used so far, all
 // its threads together but not its children; false where that cannot be
 // told (macOS, or after its end).
@@ -141,11 +145,7 @@ func (c *Client) Derive(ctx context.Context, r Request, limit time.Duration) (An
 	if len(c.req) > MaxLine || r.KeyBytes > maxKeyBytes {
 		return Answer{}, errors.New("the request or its answer would be over the protocol's 64 KiB a line: use a shorter salt, password or key")
 	}
-	if n, _ := unix.Read(c.fd(1), c.buf); n > 0 {
-		c.trace("<- ", c.buf[:n])
-		return Answer{}, c.fail(fmt.Sprintf("unasked output %s; the protocol wants nothing between an answer and the next request", quoted(c.buf[:n])), c.grace)
-	}
-	line, err := c.exchange(ctx, c.req, cmp.Or(limit, DefaultLimit))
+	line, err := c.ask(ctx, limit)
 	if err != nil {
 		return Answer{}, err
 	}
@@ -167,6 +167,27 @@ func (c *Client) Derive(ctx context.Context, r Request, limit time.Duration) (An
 	return a, nil
 }
 
+// Ask sends a line, whatever it holds, and returns the line that answers it,
+// both without their LF, in the same time as Derive. What comes back is valid
+// until the next call; ParseAnswer reads it. It is for testing probes: an
+// answer that breaks the protocol does not end the probe.
+func (c *Client) Ask(ctx context.Context, line []byte, limit time.Duration) ([]byte, error) {
+	if c.end != nil {
+		return nil, c.end
+	}
+	c.req = append(append(c.req[:0], line...), '\n')
+	return c.ask(ctx, limit)
+}
+
+// ask sends what is in req.
+func (c *Client) ask(ctx context.Context, limit time.Duration) ([]byte, error) {
+	if n, _ := unix.Read(c.fd(1), c.buf); n > 0 {
+		c.trace("<- ", c.buf[:n])
+		return nil, c.fail(fmt.Sprintf("unasked output %s; the protocol wants nothing between an answer and the next request", quoted(c.buf[:n])), c.grace)
+	}
+	return c.exchange(ctx, c.req, cmp.Or(limit, DefaultLimit))
+}
+
 // exchange sends out, perhaps nothing, and returns the one line that comes
 // back, without its LF and valid until the next call. In the usual case that
 // is one write, one poll and one read.
@@ -183,7 +204,7 @@ func (c *Client) exchange(ctx context.Context, out []byte, limit time.Duration) 
 		if len(out) > 0 {
 			m, err := unix.Write(c.fd(0), out)
 			if err != nil && err != unix.EAGAIN && err != unix.EINTR {
-				return nil, c.fail("no answer: its standard input was closed; the protocol wants it read until it ends", c.grace)
+				return nil, c.gone("no answer: its standard input was closed; the protocol wants it read until it ends", c.grace)
 			}
 			out = out[max(m, 0):]
 		}
@@ -207,7 +228,7 @@ func (c *Client) exchange(ctx context.Context, out []byte, limit time.Duration) 
 					return nil, c.fail(fmt.Sprintf("a line over 64 KiB: %s", quoted(c.buf[:n])), c.grace)
 				}
 			} else if err != unix.EAGAIN && err != unix.EINTR {
-				return nil, c.fail(noAnswer("its standard output ended", c.buf[:n]), c.grace)
+				return nil, c.gone(noAnswer("its standard output ended", c.buf[:n]), c.grace)
 			}
 		}
 		if left = limit - time.Since(start); left <= 0 {
@@ -215,7 +236,7 @@ func (c *Client) exchange(ctx context.Context, out []byte, limit time.Duration) 
 		}
 		// A child of its own may hold the pipes of one that is gone.
 		if ready == 0 && c.reap() {
-			return nil, c.fail(noAnswer("it ended", c.buf[:n]), 0)
+			return nil, c.gone(noAnswer("it ended", c.buf[:n]), 0)
 		}
 	}
 }
@@ -226,12 +247,9 @@ func (c *Client) silent(limit time.Duration, got []byte) error {
 	if used, ok := c.CPU(); ok {
 		why += fmt.Sprintf(", with %v of processor time used so far", used.Round(time.Millisecond))
 	}
-	err := c.fail(noAnswer(why, got), 0)
-	var f *Failure
-	if errors.As(err, &f) {
-		f.Silent = true
-	}
-	return err
+	f := c.fail(noAnswer(why, got), 0)
+	f.Silent = true
+	return f
 }
 
 // line is the line that ends at eol, which must be all that came.

@@ -135,6 +135,8 @@ func limitIn(want []string) time.Duration {
 }
 
 func TestBadAnswer(t *testing.T) {
+	ends := map[string]bool{"exit 3": true, "exit 0": true, "killed": true, "segfault": true, "truncated": true,
+		"closes stdout": true, "closes stdin": true, "child holds, dies": true}
 	const wants = `the protocol wants "key KEY_HEX ns N"`
 	for role, want := range map[string][]string{
 		"hang on request":   {"none within 300ms"},
@@ -181,6 +183,9 @@ func TestBadAnswer(t *testing.T) {
 			}
 			_, err := p.Derive(t.Context(), request, limit)
 			wantFailure(t, err, want...)
+			if f := err.(*Failure); f.Ended != ends[role] {
+				t.Errorf("Ended is %v", f.Ended)
+			}
 			if _, again := p.Derive(t.Context(), request, limit); again != err {
 				t.Errorf("then %v", again)
 			}
@@ -293,6 +298,45 @@ func TestRefusal(t *testing.T) {
 	}
 	if err := p.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+func TestAsk(t *testing.T) {
+	t.Parallel()
+	p := start(t, play(t, "good"))
+	if p.FirstLine() != hello {
+		t.Errorf("first line %q", p.FirstLine())
+	}
+	for line, want := range map[string]string{
+		"":                           "error unknown request",
+		"hello \x00":                 "error the line has a control character",
+		"derive sha256 1 4 - - x=1":  "key ",
+		strings.Repeat("x", MaxLine): "error the request is over 64 KiB",
+	} {
+		got, err := p.Ask(t.Context(), []byte(line), 0)
+		if err != nil || !strings.HasPrefix(string(got), want) {
+			t.Errorf("%.20q: %q, %v; want %q", line, got, err, want)
+		}
+	}
+	if _, err := p.Derive(t.Context(), request, 0); err != nil {
+		t.Error(err)
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := p.Ask(t.Context(), []byte("x"), 0); err == nil {
+		t.Error("a closed probe answers")
+	}
+}
+
+// An answer that breaks the protocol is the caller's to judge.
+func TestAskGarbage(t *testing.T) {
+	t.Parallel()
+	p := start(t, play(t, "garbage"))
+	for range 2 {
+		if got, err := p.Ask(t.Context(), []byte("x"), 0); err != nil || string(got) != "hello yourself" {
+			t.Errorf("%q, %v", got, err)
+		}
 	}
 }
 

@@ -14,6 +14,8 @@ type Failure struct {
 	Status string // how it ended by itself: "exit status 3", "signal: killed"; empty where it was stopped
 	Stderr string // the last 4 KiB that it wrote to standard error, as they came
 	Silent bool   // its time was up; it may only have been kept from running
+	Ended  bool   // it ended by itself, or closed what it reads or writes
+	Absent bool   // there was nothing to run: no program, or the system would not start it
 	err    error  // the system's error, if that is the cause
 }
 

@@ -45,7 +45,7 @@ func (c *Client) Kill() {
 
 // fail ends the probe, after a wait for it to end by itself, and returns the
 // Failure.
-func (c *Client) fail(what string, wait time.Duration) error {
+func (c *Client) fail(what string, wait time.Duration) *Failure {
 	c.close(0)
 	f := &Failure{What: what}
 	if c.awaitExit(wait) {
@@ -53,6 +53,13 @@ func (c *Client) fail(what string, wait time.Duration) error {
 	}
 	c.stop(f)
 	f.Stderr = string(c.tail[max(0, len(c.tail)-stderrTail):])
+	return f
+}
+
+// gone is fail for a probe that broke off by itself.
+func (c *Client) gone(what string, wait time.Duration) *Failure {
+	f := c.fail(what, wait)
+	f.Ended = true
 	return f
 }
 

@@ -58,21 +58,24 @@ func (c Command) Start(ctx context.Context) (*Client, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	path, err := c.Find()
-	if err != nil {
-		return nil, err
+	path, failure := c.find()
+	if failure != nil {
+		failure.Absent = true
+		return nil, failure
 	}
 	if c.Evict {
 		evict(path)
 	}
 	p := newClient(c)
-	if err := p.start(path, c); err != nil {
-		return nil, err
+	if failure := p.start(path, c); failure != nil {
+		failure.Absent = true
+		return nil, failure
 	}
 	line, err := p.exchange(ctx, nil, cmp.Or(c.HelloLimit, DefaultLimit))
 	if err != nil {
 		return nil, err
 	}
+	p.first = string(line)
 	if p.hello, err = ParseHello(line); err != nil {
 		return nil, p.fail(fmt.Sprintf("first line %s: %v; the protocol wants %s", quoted(line), err, wantHello), p.grace)
 	}
@@ -81,7 +84,7 @@ func (c Command) Start(ctx context.Context) (*Client, error) {
 
 // start makes the pipes and the process. Our ends do not block; the child's
 // do.
-func (p *Client) start(path string, c Command) error {
+func (p *Client) start(path string, c Command) *Failure {
 	var child [3]int
 	n := 0
 	var err error
@@ -123,6 +126,14 @@ func (p *Client) start(path string, c Command) error {
 
 // Find is the program's absolute path; the error is a *Failure.
 func (c Command) Find() (string, error) {
+	path, failure := c.find()
+	if failure != nil {
+		return "", failure
+	}
+	return path, nil
+}
+
+func (c Command) find() (string, *Failure) {
 	if len(c.Args) == 0 || c.Args[0] == "" {
 		return "", &Failure{What: "no program to run: name one"}
 	}
@@ -154,7 +165,7 @@ func (c Command) Find() (string, error) {
 	return path, nil
 }
 
-func (c Command) findOnPath(name string) (string, error) {
+func (c Command) findOnPath(name string) (string, *Failure) {
 	var dirs string
 	for _, v := range c.Env {
 		if p, ok := strings.CutPrefix(v, "PATH="); ok {

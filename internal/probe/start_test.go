@@ -41,6 +41,9 @@ func TestBadStart(t *testing.T) {
 				return
 			}
 			wantFailure(t, err, want...)
+			if f := err.(*Failure); f.Absent {
+				t.Error("it is said to be absent")
+			}
 		})
 	}
 }
@@ -77,6 +80,9 @@ func TestCannotStart(t *testing.T) {
 	} {
 		_, err := c.command.Start(t.Context())
 		wantFailure(t, err, c.want)
+		if f, ok := err.(*Failure); ok && !f.Absent {
+			t.Errorf("%v: it is not said to be absent", err)
+		}
 		if c.is != nil && !errors.Is(err, c.is) {
 			t.Errorf("%v is not %v", err, c.is)
 		}

@@ -33,10 +33,11 @@ func build(t *testing.T, folder string) probe.Command {
 	_, spec := config(t, folder)
 	// PYTHONUNBUFFERED would hide a line that is not flushed.
 	environ := slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "PYTHON") })
-	c, err := spec.Command(target.Env{Dir: s.dir, Environ: environ})
-	if err != nil {
-		t.Fatal(err)
+	built, err := target.Side{Dir: s.dir, Environ: environ}.Prepare(t.Context(), []target.Spec{spec})
+	if err != nil || built[0].Err != nil {
+		t.Fatal(err, built[0].Err)
 	}
+	c := built[0].Commands[0]
 	c.HelloLimit = time.Minute
 	return c
 }
