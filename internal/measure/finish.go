@@ -43,6 +43,9 @@ func (r *run) finish() []result.Run {
 			Spent:         result.Spent{Open: s.opening, Slices: s.slices, Yardsticks: s.yardsticks, Around: s.spent - s.slices - s.yardsticks},
 		}
 		if s.outcome == result.Measured {
+			if s.unsettled {
+				rounds = nil // evidence of nothing
+			}
 			run.Rounds = rounds
 			run.Disturbed = len(s.traces) - len(rounds)
 		}
@@ -127,7 +130,13 @@ func (r *run) judgeFull(s *subject, l limits, hash float64) {
 	if best.cpu >= 0 {
 		undisturbed = undisturbed && float64(best.cpu)/hash-1 > fullTooLong
 	}
+	warm := s.warm / float64(s.plan.SliceIterations) * float64(s.Workload.Iterations)
 	switch {
+	case float64(best.own) < (1+fullTooShort)*r.least(s) && float64(best.own) > (1+fullTooShort)*warm:
+		// in one process, slices cost what the long derivation did once that had
+		// been: nothing is hidden, the rounds are too short
+		s.unsettled = true
+		s.note("it has not warmed up when a round ends: one hash took %s, the rounds' slices promise %s: have it compile ahead of time, or at once (Java: -Xbatch)", dur(float64(best.own)), dur(hash))
 	case float64(best.own) < (1+fullTooShort)*r.least(s):
 		// held against the least that any slice cost: no disturbance makes a
 		// long derivation that much faster

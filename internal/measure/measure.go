@@ -187,6 +187,8 @@ type subject struct {
 	tick               float64         // resolution of its clock, ns; 0: fine
 	slice              float64         // what a slice took when it was opened, ns
 	full               []full
+	warm               float64 // what a slice took after them, ns
+	unsettled          bool    // its rounds are over before it has warmed up
 	traces             []trace
 	opening            time.Duration
 	spent              time.Duration // on rounds

@@ -292,5 +292,21 @@ func (r *run) full(ctx context.Context, p Process, s *subject) error {
 			break
 		}
 	}
+	// What slices cost now: a runtime that compiles as it goes may have needed
+	// the long derivations for it.
+	var own []float64
+	for range warmSlices {
+		req := r.request(s, s.plan.SliceIterations)
+		r.salt(&req)
+		took, _, err := r.derive(ctx, p, s, req, iteration/float64(s.Workload.Blocks()))
+		if err != nil {
+			return refused(err, req)
+		}
+		own = append(own, float64(took))
+	}
+	s.warm = stats.Quantile(own, costQuantile)
 	return p.Close()
 }
+
+// warmSlices are timed after the derivations at full iterations.
+const warmSlices = 20
