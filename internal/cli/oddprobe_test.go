@@ -53,7 +53,6 @@ func oddProbe() {
 		}
 	}
 
-	start := time.Now()
 	kept := map[string]string{}
 	var first []byte
 	in := bufio.NewScanner(os.Stdin)
@@ -99,9 +98,6 @@ func oddProbe() {
 		if err != nil {
 			panic(err)
 		}
-		if is("sleeps") {
-			time.Sleep(2 * time.Since(began))
-		}
 		took := time.Since(began)
 		if is("wrong-late") && r.Iterations > 100_000 {
 			raw[0] ^= 1
@@ -127,8 +123,6 @@ func oddProbe() {
 			ns = "-" + ns
 		case is("twice"):
 			ns = fmt.Sprint(took.Nanoseconds() * 2)
-		case is("since-start"):
-			ns = fmt.Sprint(time.Since(start).Nanoseconds())
 		case is("clock-1ms"):
 			ns = fmt.Sprint(took.Truncate(time.Millisecond).Nanoseconds())
 		}
