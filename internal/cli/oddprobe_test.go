@@ -54,7 +54,6 @@ func oddProbe() {
 		}
 	}
 
-	start := time.Now()
 	kept := map[string]string{}
 	var first []byte
 	in := bufio.NewScanner(os.Stdin)
@@ -100,9 +99,6 @@ func oddProbe() {
 		if err != nil {
 			panic(err)
 		}
-		if is("sleeps") {
-			time.Sleep(2 * time.Since(began))
-		}
 		took := time.Since(began)
 		if is("wrong-late") && r.Iterations > 100_000 {
 			raw[0] ^= 1
@@ -128,8 +124,6 @@ func oddProbe() {
 			ns = "-" + ns
 		case is("twice"):
 			ns = fmt.Sprint(took.Nanoseconds() * 2)
-		case is("since-start"):
-			ns = fmt.Sprint(time.Since(start).Nanoseconds())
 		case is("clock-1ms"):
 			ns = fmt.Sprint(took.Truncate(time.Millisecond).Nanoseconds())
 		}

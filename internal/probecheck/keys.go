@@ -38,8 +38,8 @@ func (r *run) answers(c *Check) {
 			refuses = append(refuses, prf)
 			continue
 		}
-		r.problem(c, asked, err)
-		if len(r.prfs) == 0 {
+		r.problemInOrder(c, asked, err)
+		if len(r.prfs) == 0 || r.stop != "" {
 			break
 		}
 	}
@@ -101,7 +101,7 @@ func (r *run) series(c *Check, reqs []probe.Request, refusal Outcome, mend strin
 			c.add(Finding{refusal, asked, "error " + refused.Message, mend, false})
 			continue
 		}
-		r.problem(c, asked, err)
+		r.problemInOrder(c, asked, err)
 		if r.p == nil {
 			if ends++; ends == 2 || r.stop != "" {
 				break
@@ -109,6 +109,16 @@ func (r *run) series(c *Check, reqs []probe.Request, refusal Outcome, mend strin
 		}
 	}
 	return t
+}
+
+// problemInOrder is problem for a request in order: lines too many, or too
+// long, are then there for every one.
+func (r *run) problemInOrder(c *Check, asked string, err error) {
+	r.problem(c, asked, err)
+	var f *probe.Failure
+	if errors.As(err, &f) && !f.Ended && !f.Silent {
+		r.stop = "its lines come first"
+	}
 }
 
 // mayRefuse is said where a refusal is the library's right.

@@ -182,18 +182,20 @@ func TestMisbehaviour(t *testing.T) {
 func TestGivingUp(t *testing.T) {
 	for name, c := range map[string]struct {
 		script script
+		prf    workload.PRF
 		notRun int
 		limit  time.Duration
 	}{
-		"silent":           {script{asked: on("", "", silent)}, len(steps) - 2, 21 * time.Second},
-		"silent when odd":  {script{asked: on("zz", "", silent), refuse: func(r probe.Request) bool { return r.Iterations > few }}, 6, 21 * time.Second},
-		"silent at a word": {script{asked: on("99999999999999999999", "", silent), refuse: func(r probe.Request) bool { return r.Iterations > few }}, len(steps) - 11, 31 * time.Second},
-		"first line":       {script{startErr: nth(1, died)}, len(steps) - 1, 0},
-		"no first line":    {script{startErr: nth(1, silent)}, len(steps) - 1, 0},
+		"silent":           {script{asked: on("", "", silent)}, workload.SHA256, len(steps) - 2, 21 * time.Second},
+		"silent when odd":  {script{asked: on("zz", "", silent), refuse: func(r probe.Request) bool { return r.Iterations > few }}, workload.SHA256, 6, 21 * time.Second},
+		"silent at a word": {script{asked: on("99999999999999999999", "", silent), refuse: func(r probe.Request) bool { return r.Iterations > few }}, workload.SHA256, len(steps) - 11, 31 * time.Second},
+		"another line":     {script{asked: on("sha512", "", unasked)}, "", len(steps) - 2, time.Second},
+		"first line":       {script{startErr: nth(1, died)}, workload.SHA256, len(steps) - 1, 0},
+		"no first line":    {script{startErr: nth(1, silent)}, workload.SHA256, len(steps) - 1, 0},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &world{script: c.script}
-			res, err := Run(t.Context(), w.config(workload.SHA256))
+			res, err := Run(t.Context(), w.config(c.prf))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -154,8 +154,9 @@ func (p *process) Ask(ctx context.Context, line []byte, limit time.Duration) ([]
 }
 
 var (
-	died   = &probe.Failure{What: "no answer: its standard output ended", Status: "exit status 7", Stderr: "assertion failed", Ended: true}
-	silent = &probe.Failure{What: "no answer: none within 10s", Silent: true}
+	died    = &probe.Failure{What: "no answer: its standard output ended", Status: "exit status 7", Stderr: "assertion failed", Ended: true}
+	unasked = &probe.Failure{What: `unasked output "ok\n"`}
+	silent  = &probe.Failure{What: "no answer: none within 10s", Silent: true}
 )
 
 // on handles the lines that have a part.
