@@ -23,6 +23,7 @@ type ground struct {
 	c        *Command
 	here     bool   // the pull request's head is checked out
 	commit   string // empty: the working directory
+	folder   string // of the baselines in the repository, where commit is set
 	headless bool   // a pull request whose base cannot be had: defaults and no baselines
 	notices  []string
 	temp     []string // folders to remove
@@ -90,6 +91,7 @@ func (g *ground) baselines(ctx context.Context, p *policy.Policy) error {
 	g.temp = append(g.temp, dir)
 	folder := filepath.ToSlash(filepath.Clean(p.Baselines))
 	if !g.headless {
+		g.folder = folder
 		if !filepath.IsLocal(p.Baselines) {
 			return usageError("%s: on a pull request the baselines are read from its base commit: name a folder inside the repository", p.Where("baselines"))
 		}

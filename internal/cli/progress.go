@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/measure"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 )
 
 // progress shows how far measuring is: a line that overwrites itself on a
@@ -32,7 +33,7 @@ func (p *progress) update(u measure.Progress) {
 	}
 	switch {
 	case u.Failed != "":
-		p.line("%s: %s", name, u.Failed)
+		p.line("%s: %s", name, result.Text(u.Failed))
 	case u.Opening:
 		p.say("%s: keys right, measuring", name)
 	case p.terminal:

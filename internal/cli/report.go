@@ -32,7 +32,7 @@ brings the one comment on the pull request up to date (GITHUB_TOKEN).`,
 				names = append(names, s.Name)
 			}
 		}
-		lib, err := c.readBaselines(in.policy)
+		lib, err := c.readBaselines(in)
 		if err != nil {
 			return err
 		}

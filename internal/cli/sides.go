@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -37,7 +38,15 @@ func (c *Command) settle(ctx context.Context, s subcommand, in *invocation, inpu
 	var found bool
 	var err error
 	if !g.headless {
-		if file, found, err = c.policyOf(ctx, g.commit); err != nil {
+		file, found, err = c.policyOf(ctx, g.commit)
+		if err == nil && g.commit != "" {
+			_, err = policy.Resolve(file)
+		}
+		if err != nil && g.commit != "" && g.here && c.mended(ctx) {
+			g.notices = append(g.notices, fmt.Sprintf("judged by the defaults: the base's configuration cannot be read, this pull request's can (%v)", err))
+			file, found, err = nil, false, nil
+		}
+		if err != nil {
 			return &exitError{exitUsage, err}
 		}
 	}
@@ -73,6 +82,15 @@ func (c *Command) settle(ctx context.Context, s subcommand, in *invocation, inpu
 	}, judging, found)
 }
 
+// mended: the working directory's policy file is sound.
+func (c *Command) mended(ctx context.Context) bool {
+	file, _, err := c.policyOf(ctx, "")
+	if err == nil {
+		_, err = policy.Resolve(file)
+	}
+	return err == nil
+}
+
 // findBase says what is measured beside the working directory. That there is
 // no base never fails a run.
 func (c *Command) findBase(ctx context.Context, in *invocation, resolve func([]policy.Value, bool) (policy.Policy, error), judging []policy.Value, found bool) error {
@@ -90,6 +108,9 @@ func (c *Command) findBase(ctx context.Context, in *invocation, resolve func([]p
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if errors.Is(err, gitrepo.ErrNoRef) && in.policy.Source("base-ref") == policy.FromFlag {
+			return usageError("%s: %w", in.policy.Where("base-ref"), err)
+		}
 		if err != nil {
 			g.notices = append(g.notices, fmt.Sprintf("%s: not measured beside its base: %v", in.policy.Where("base-ref"), err))
 			return nil
@@ -99,7 +120,11 @@ func (c *Command) findBase(ctx context.Context, in *invocation, resolve func([]p
 	tree, ok := judging, found
 	if in.base.commit != g.commit {
 		file, theirs, err := c.policyOf(ctx, in.base.commit)
+		if err == nil {
+			_, err = policy.Resolve(file)
+		}
 		if err != nil {
+			file = nil
 			g.notices = append(g.notices, fmt.Sprintf("the base is measured by this tree's configuration, its own cannot be read: %v", err))
 			theirs = false
 		}

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
@@ -17,30 +20,45 @@ import (
 type library struct {
 	policy  policy.Policy
 	files   []baseline.File
-	missing bool // a folder that was asked for does not exist
+	missing bool   // a folder that was asked for does not exist
+	unread  string // why none of the baselines that there may be were read
 }
 
 // readBaselines reads the folder. All of it: a damaged file is an error wherever
-// it is, never an empty one.
-func (c *Command) readBaselines(p policy.Policy) (library, error) {
-	store, err := baseline.Open(c.path(p.Baselines))
-	if err != nil {
-		return library{}, err
+// it is, never an empty one; but a pull request that mends the base's must be
+// able to pass.
+func (c *Command) readBaselines(in *invocation) (library, error) {
+	p, g := in.policy, in.ground
+	dir := c.path(p.Baselines)
+	files, err := readFolder(dir)
+	if err != nil && g.commit != "" {
+		err = &exitError{exitUsage, errors.New(strings.ReplaceAll(err.Error(), dir+string(filepath.Separator), g.commit[:12]+":"+g.folder+"/"))}
+		if g.here {
+			if _, e := readFolder(c.path(g.folder)); e == nil {
+				g.notices = append(g.notices, fmt.Sprintf("judged without baselines: the base's cannot be read, this pull request's can (%v)", err))
+				return library{policy: p, unread: "the base's baselines cannot be read; this pull request mends them"}, nil
+			}
+		}
 	}
-	files, err := store.All()
-	_, e := os.Stat(c.path(p.Baselines))
-	return library{p, files, e != nil && p.Source("baselines") != policy.FromDefault}, err
+	l := library{policy: p, files: files}
+	if g.headless {
+		l.unread = "the baselines are those of the pull request's base commit, which cannot be had here"
+	}
+	_, e := os.Stat(dir)
+	l.missing = e != nil && p.Source("baselines") != policy.FromDefault
+	return l, err
 }
 
 // stored is what the library holds, seen from one machine.
 type stored struct {
 	policy policy.Policy
+	unread string
 	runs   []result.Run    // of this platform
 	others []baseline.File // of other platforms, the most alike last
 }
 
 func (l library) seenFrom(h host.Fingerprint) stored {
-	s := stored{policy: l.policy}
+	s := stored{policy: l.policy, unread: l.unread}
 	like := func(f baseline.File) int {
 		switch {
 		case f.Platform.GOOS == h.GOOS && f.Platform.GOARCH == h.GOARCH:
@@ -99,6 +117,9 @@ func (s stored) of(r *result.Run) verdict.Stored {
 		Anchor:        verdict.Reference{Release: sel.AnchorRelease, Runs: sel.Anchor},
 		Replicas:      sel.Replicas,
 		OtherWorkload: sel.OtherWorkload,
+	}
+	if s.unread != "" {
+		out.Unusable = s.unread
 	}
 	if n := len(sel.OtherYardstick); n > 0 && len(sel.Latest) == 0 {
 		out.Unusable = fmt.Sprintf("%s was recorded with yardstick %q, this run has %q: record a baseline anew", sel.OtherYardstick[n-1].Release, sel.OtherYardstick[n-1].Yardstick, r.Yardstick)

@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/github"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/gitrepo"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/measure"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
@@ -36,7 +39,8 @@ type side struct {
 type item struct {
 	*target.Built
 	side  *side
-	alone bool // the other side, which there is, has no such target
+	alone bool   // the other side, which there is, has no such target
+	was   string // the base's specification, of a head that has another
 }
 
 // layOut builds the working directory's targets in specs, and beside them the
@@ -52,7 +56,7 @@ func (c *Command) layOut(ctx context.Context, in *invocation, specs []target.Spe
 	if err != nil {
 		return w, fmt.Errorf("find this program, which is the built-in probe: %w", err)
 	}
-	tree := target.Side{Self: self, Dir: c.Dir, Environ: c.Environ, Log: c.Stderr}
+	tree := target.Side{Self: self, Dir: c.Dir, Environ: c.Environ, Log: c.buildLog(in)}
 	if tree.Debug, err = c.debug(); err != nil {
 		return w, err
 	}
@@ -84,12 +88,14 @@ func (c *Command) layOut(ctx context.Context, in *invocation, specs []target.Spe
 			}
 		}
 	}
+	var seals map[string]string
 	if w.base != nil {
 		fmt.Fprintf(c.Stderr, "building the base, %.12s\n", w.base.commit)
 		if err := w.base.build(ctx, baseSpecs, filepath.Join(temp, "base")); err != nil {
 			return w, err
 		}
 		w.base.lacking()
+		seals = w.base.sealed()
 		fmt.Fprintln(c.Stderr, "building the head")
 	}
 	before, _ := gitrepo.Tracked(ctx, c.Dir)
@@ -100,7 +106,25 @@ func (c *Command) layOut(ctx context.Context, in *invocation, specs []target.Spe
 		notice("the build command changes tracked files, so that what is measured is not what is committed: have it write elsewhere, or commit what it makes")
 	}
 	w.level()
+	w.apart(seals)
+	if w.base != nil {
+		for _, b := range w.base.built {
+			name := b.Spec.Name
+			if w.head.find(name) == nil && b.Parent == "" && !slices.Contains(in.gone, name) {
+				notice("%s is in the base's configuration only, and is not measured", name)
+			}
+		}
+	}
 	return w, nil
+}
+
+// buildLog is where builds print. In a workflow the runner would take some
+// lines for its commands.
+func (c *Command) buildLog(in *invocation) io.Writer {
+	if in.event == nil {
+		return c.Stderr
+	}
+	return github.HarmlessWriter(c.Stderr)
 }
 
 // build builds the side's targets.
@@ -128,8 +152,9 @@ func (s *side) lacking() {
 	}
 }
 
-// level has both sides of a Go target be the gate's own build where one of
-// them must be: builds of two kinds say nothing of a change.
+// level settles which Go targets can be compared: builds of two kinds say
+// nothing of a change, and neither do two of the gate's own, but as a control
+// where there is no module at all.
 func (w *workbench) level() {
 	if w.base == nil {
 		return
@@ -137,23 +162,57 @@ func (w *workbench) level() {
 	for i := range w.head.built {
 		h := &w.head.built[i]
 		b := w.base.find(h.Spec.Name)
-		if b == nil || h.Spec.Kind != target.Go || b.Spec.Kind != target.Go {
+		if b == nil || h.Spec.Kind != target.Go || b.Spec.Kind != target.Go || h.Err != nil || b.Err != nil {
 			continue
 		}
 		switch head, base := h.OfModule(), b.OfModule(); {
+		case head && !base && b.Fallback == "":
+			b.Err = errors.New("it has no module to compile the probe in")
 		case head && !base:
-			w.head.tree.Fallback(h, "the base's module cannot: "+orNone(b.Fallback))
+			b.Err = errors.New(b.Fallback)
+		case base && !head && h.Fallback != "":
+			h.Err = errors.New(h.Fallback) // what the change did
 		case base && !head:
-			w.base.tree.Fallback(b, "the head's module cannot: "+orNone(h.Fallback))
+			b.Err = errors.New("it has a module, and the head has none: they are not built alike")
+		case !head && h.Fallback+b.Fallback != "":
+			b.Err = errors.New("in neither tree's module can the probe be compiled, so nothing of theirs would be compared")
 		}
 	}
 }
 
-func orNone(why string) string {
-	if why == "" {
-		return "there is none"
+// sealed are the programs that the base's targets run, hashed before the head
+// is built.
+func (s *side) sealed() map[string]string {
+	seals := map[string]string{}
+	for _, b := range s.built {
+		if _, hash := b.Files(); hash != "" {
+			seals[b.Spec.Name] = hash
+		}
 	}
-	return why
+	return seals
+}
+
+// apart sees to it that the base's targets are the base's: not the head's own
+// files, and not changed by its build.
+func (w *workbench) apart(seals map[string]string) {
+	if w.base == nil {
+		return
+	}
+	for i := range w.base.built {
+		b := &w.base.built[i]
+		h := w.head.find(b.Spec.Name)
+		if b.Err != nil || h == nil {
+			continue
+		}
+		files, hash := b.Files()
+		theirs, _ := h.Files()
+		switch {
+		case hash != seals[b.Spec.Name]:
+			b.Err = errors.New("its program was changed while the head was built: a build must write into its own tree alone")
+		case len(files) > 0 && slices.Equal(files, theirs):
+			b.Err = fmt.Errorf("it would run the same file as the head, %s: have the build leave the program in its tree, and name it there (./...)", files[0])
+		}
+	}
 }
 
 func (s *side) find(name string) *target.Built {
@@ -172,15 +231,18 @@ func (w *workbench) items() []item {
 	var all []item
 	for i := range w.head.built {
 		h := &w.head.built[i]
-		alone := false
+		x := item{Built: h, side: w.head}
 		if w.base != nil {
 			b := w.base.find(h.Spec.Name)
 			if b != nil {
-				all = append(all, item{b, w.base, false})
+				all = append(all, item{Built: b, side: w.base})
+				if b.Spec != h.Spec {
+					x.was = b.Spec.String()
+				}
 			}
-			alone = b == nil
+			x.alone = b == nil
 		}
-		all = append(all, item{h, w.head, alone})
+		all = append(all, x)
 	}
 	return all
 }
@@ -256,6 +318,12 @@ func (x item) notes() []string {
 	notes := append([]string{}, x.side.notes...)
 	if x.Fallback != "" {
 		notes = append(notes, "times the gate's own build of Go's library, not the module's: "+x.Fallback)
+	}
+	if x.Note != "" {
+		notes = append(notes, x.Note)
+	}
+	if x.was != "" {
+		notes = append(notes, "the base runs it as "+x.was)
 	}
 	if x.alone {
 		notes = append(notes, "the base has no such target, so there is nothing to compare with in this job")

@@ -1,12 +1,14 @@
 package github
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
 	"github.com/sethvargo/go-githubactions"
@@ -155,9 +157,42 @@ var (
 // Print writes text to the log so that no line of it, such as a target's error
 // message, is taken for a command: an invisible space parts what begins one.
 func (j *Job) Print(text string) error {
-	text = commandStart.ReplaceAllString(text, "${1}:\u200b${2}")
-	_, err := io.WriteString(j.w, oldCommand.ReplaceAllString(text, "##\u200b["))
+	_, err := io.WriteString(j.w, harmless(text))
 	return err
+}
+
+func harmless(text string) string {
+	text = commandStart.ReplaceAllString(text, "${1}:\u200b${2}")
+	return oldCommand.ReplaceAllString(text, "##\u200b[")
+}
+
+// HarmlessWriter passes text on to w in whole lines, of which the runner takes
+// none for a command. An unfinished line waits for its end; one that is long
+// is cut up.
+func HarmlessWriter(w io.Writer) io.Writer { return &harmlessWriter{w: w} }
+
+type harmlessWriter struct {
+	mu   sync.Mutex
+	w    io.Writer
+	line []byte
+}
+
+func (h *harmlessWriter) Write(b []byte) (int, error) {
+	const longest = 8 << 10
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.line = append(h.line, b...)
+	end := bytes.LastIndexByte(h.line, '\n') + 1
+	if end == 0 && len(h.line) > longest {
+		h.line = append(h.line, '\n')
+		end = len(h.line)
+	}
+	if end == 0 {
+		return len(b), nil
+	}
+	_, err := io.WriteString(h.w, harmless(string(h.line[:end])))
+	h.line = append(h.line[:0], h.line[end:]...)
+	return len(b), err
 }
 
 // try turns the panic of a command that could not be written into its error.

@@ -171,6 +171,28 @@ func TestFetchKeepsHistory(t *testing.T) {
 	}
 }
 
+// A shallow clone is deepened, never cut.
+func TestDeepened(t *testing.T) {
+	ctx := context.Background()
+	r := newRepository(t)
+	fork := r.commit(nil)
+	r.git("branch", "topic")
+	other := r.commit(nil)
+	r.git("checkout", "-q", "topic")
+	for range 120 {
+		r.git("commit", "-q", "--allow-empty", "-m", "x")
+	}
+	clone := filepath.Join(t.TempDir(), "clone")
+	r.git("clone", "-q", "--depth", "100", "-b", "topic", "file://"+r.dir, clone)
+	s := repository{t, clone}
+	if got, err := BaseOf(ctx, clone, other); err != nil || got != fork {
+		t.Errorf("%s, %v; want %s", got, err, fork)
+	}
+	if n := s.git("rev-list", "--count", "HEAD"); n != "121" {
+		t.Errorf("%s commits are left", n)
+	}
+}
+
 func TestBaseOf(t *testing.T) {
 	ctx := context.Background()
 	r := newRepository(t)
@@ -196,7 +218,7 @@ func TestBaseOf(t *testing.T) {
 	if d := cmp.Diff(before, s.theirs()); d != "" {
 		t.Errorf("the clone changed: %s", d)
 	}
-	if _, err := BaseOf(ctx, clone, "nothing"); err == nil || !strings.Contains(err.Error(), "nothing is no commit, branch or tag here") {
+	if _, err := BaseOf(ctx, clone, "nothing"); !errors.Is(err, ErrNoRef) || !strings.Contains(err.Error(), "named nothing, neither here nor at upstream") {
 		t.Errorf("no such branch: %v", err)
 	}
 	s.git("checkout", "-q", "--orphan", "other")

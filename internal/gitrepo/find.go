@@ -4,11 +4,18 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 )
 
-// ErrNoBase says that the base commit is not in this clone.
-var ErrNoBase = errors.New("the base commit is not in this clone: check out with fetch-depth: 2 or more")
+// ErrNoBase says that the base commit cannot be had.
+var ErrNoBase = errors.New("the base commit is not in this clone")
+
+// ErrNoRef says that what was named is nowhere.
+var ErrNoRef = errors.New("no such commit, branch or tag")
+
+// deeper is what helps against a base that is missing.
+const deeper = "check out with fetch-depth: 2 or more"
 
 // Base is the commit that a pull request is held against, where dir has
 // checked out its head or the test merge of it: the merge's first parent,
@@ -25,7 +32,7 @@ func Base(ctx context.Context, dir, head, base string) (string, error) {
 		return parents[0], obtain(ctx, dir, parents[0])
 	}
 	if !objectName.MatchString(base) {
-		return "", ErrNoBase
+		return "", fmt.Errorf("%w: %s", ErrNoBase, deeper)
 	}
 	return mergeBase(ctx, dir, base)
 }
@@ -34,8 +41,8 @@ func Base(ctx context.Context, dir, head, base string) (string, error) {
 // their merge base, so that what came to the named branch meanwhile is not
 // charged. ref is a commit, a tag, or a branch of this clone or its remote.
 func BaseOf(ctx context.Context, dir, ref string) (string, error) {
-	if _, err := git(ctx, dir, "rev-parse", "--verify", "-q", "HEAD^{commit}"); err != nil {
-		return "", ErrNone
+	if _, _, err := Head(ctx, dir); err != nil {
+		return "", err
 	}
 	commit, err := resolve(ctx, dir, ref)
 	if err != nil {
@@ -56,32 +63,31 @@ func resolve(ctx context.Context, dir, ref string) (string, error) {
 			return strings.TrimSpace(out), nil
 		}
 	}
-	unknown := func(err error) error {
-		return fmt.Errorf("%s is no commit, branch or tag here, nor could it be fetched (%w)", ref, err)
-	}
 	if noRemote != nil {
-		return "", unknown(noRemote)
+		return "", fmt.Errorf("%w here named %s, and it cannot be fetched: %w", ErrNoRef, ref, noRemote)
 	}
 	commit := ref
 	if !objectName.MatchString(ref) {
-		out, err := command{dir: dir, limit: slow}.run(ctx, "ls-remote", "-q", "--exit-code", "--", remote, "refs/heads/"+ref, "refs/tags/"+ref+"^{}", "refs/tags/"+ref)
+		c := command{dir: dir, limit: slow, env: ssh(ctx, dir)}
+		out, err := c.run(ctx, "ls-remote", "-q", "--", remote, "refs/heads/"+ref, "refs/tags/"+ref+"^{}", "refs/tags/"+ref)
 		if err != nil {
-			return "", unknown(err)
+			return "", fmt.Errorf("nothing here is named %s, and the remote cannot be asked: %w", ref, err)
 		}
-		commit, _, _ = strings.Cut(out, "\t") // of an annotated tag, what it points to sorts last: see below
+		if out == "" {
+			return "", fmt.Errorf("%w named %s, neither here nor at %s", ErrNoRef, ref, remote)
+		}
+		commit, _, _ = strings.Cut(out, "\t")
 		for line := range strings.Lines(out) {
+			// an annotated tag stands for what it points to
 			if c, name, _ := strings.Cut(strings.TrimSpace(line), "\t"); strings.HasSuffix(name, "^{}") {
 				commit = c
 			}
 		}
 		if !objectName.MatchString(commit) {
-			return "", unknown(errors.New("git ls-remote printed no commit"))
+			return "", errors.New("git ls-remote printed no commit")
 		}
 	}
-	if err := obtain(ctx, dir, commit); err != nil {
-		return "", unknown(err)
-	}
-	return commit, nil
+	return commit, obtain(ctx, dir, commit)
 }
 
 // mergeBase is the best common ancestor of HEAD and a commit that may be
@@ -99,21 +105,33 @@ func mergeBase(ctx context.Context, dir, commit string) (string, error) {
 		return base, nil
 	}
 	if !shallow(ctx, dir) {
-		return "", fmt.Errorf("HEAD and %.12s have no commit in common: %w", commit, ErrNoBase)
+		return "", &noBase{"HEAD and " + commit[:12] + " have no commit in common"}
 	}
 	head, err := git(ctx, dir, "rev-parse", "HEAD")
 	if err != nil {
 		return "", err
 	}
-	for _, depth := range []string{"50", "1000"} {
-		if e := fetch(ctx, dir, "--depth="+depth, strings.TrimSpace(head), commit); e != nil {
-			return "", fmt.Errorf("%w (%w)", ErrNoBase, e)
+	for _, more := range []string{"50", "1000"} {
+		// never less than there is, as --depth might
+		if e := fetch(ctx, dir, "--deepen="+more, strings.TrimSpace(head), commit); e != nil {
+			return "", missing(e)
 		}
 		if base, err = find(); err == nil {
 			return base, nil
 		}
 	}
-	return "", ErrNoBase
+	return "", &noBase{"HEAD and " + commit[:12] + " have no commit in common within 1,000 more: check out with fetch-depth: 0"}
+}
+
+// noBase is an ErrNoBase in words of its own.
+type noBase struct{ msg string }
+
+func (e *noBase) Error() string        { return e.msg }
+func (e *noBase) Is(target error) bool { return target == ErrNoBase }
+
+// missing is an ErrNoBase with the reason why it could not be fetched.
+func missing(err error) error {
+	return &noBase{fmt.Sprintf("%v (%v): %s", ErrNoBase, err, deeper)}
 }
 
 // parents are those of HEAD, also of one at the edge of a shallow clone.
@@ -148,10 +166,13 @@ func obtain(ctx context.Context, dir, commit string) error {
 		depth = "--depth=1"
 	}
 	if err := fetch(ctx, dir, depth, commit); err != nil {
-		return fmt.Errorf("%w (%w)", ErrNoBase, err)
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return missing(err)
 	}
 	if !has(ctx, dir, commit) {
-		return ErrNoBase
+		return fmt.Errorf("%w: %s", ErrNoBase, deeper)
 	}
 	return nil
 }
@@ -171,9 +192,20 @@ func fetch(ctx context.Context, dir, depth string, commits ...string) error {
 	if depth != "" {
 		args = append(args, depth)
 	}
-	c := command{dir: dir, limit: slow, env: []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes"}}
+	c := command{dir: dir, limit: slow, env: ssh(ctx, dir)}
 	_, err = c.run(ctx, append(append(args, "--", from), commits...)...)
 	return err
+}
+
+// ssh keeps it from asking, unless the caller has chosen how it is called.
+func ssh(ctx context.Context, dir string) []string {
+	if os.Getenv("GIT_SSH_COMMAND") != "" || os.Getenv("GIT_SSH") != "" {
+		return nil
+	}
+	if out, err := git(ctx, dir, "config", "core.sshCommand"); err == nil && strings.TrimSpace(out) != "" {
+		return nil
+	}
+	return []string{"GIT_SSH_COMMAND=ssh -oBatchMode=yes"}
 }
 
 // remote is origin, or the only other one.

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 )
 
@@ -48,28 +49,30 @@ type command struct {
 	dir   string
 	limit time.Duration
 	env   []string // more of it
-	own   bool     // dir is a tree of ours: what names the caller's is dropped
 }
 
 func (c command) run(ctx context.Context, args ...string) (string, error) {
 	name := args[0]
 	path, err := exec.LookPath("git")
 	if err != nil {
-		return "", ErrNone
+		return "", fmt.Errorf("%w: git is not installed", ErrNone)
 	}
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	// Nothing that the repository configures is run.
-	args = append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null", "--no-pager"}, args...)
+	// Nothing that the repository configures is run; large files are put in
+	// place without Git LFS.
+	args = append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null",
+		"-c", "filter.lfs.process=", "-c", "filter.lfs.smudge=", "-c", "filter.lfs.required=false", "--no-pager"}, args...)
 	cmd := exec.CommandContext(limited, path, args...)
 	cmd.Dir = c.dir
-	env := cmd.Environ()
-	env = slices.DeleteFunc(env, func(v string) bool {
+	env := slices.DeleteFunc(cmd.Environ(), func(v string) bool {
 		name, _, _ := strings.Cut(v, "=")
-		// a checkout of ours would be written to the index that a hook names
-		return name == "GIT_INDEX_FILE" || c.own && slices.Contains(localVariables, name)
+		return slices.Contains(localVariables, name) || strings.HasPrefix(name, "GIT_TRACE")
 	})
-	cmd.Env = append(append(env, "GIT_TERMINAL_PROMPT=0", "SSH_ASKPASS_REQUIRE=never", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"), c.env...)
+	cmd.Env = append(append(env, "GIT_TERMINAL_PROMPT=0", "GIT_ASKPASS=", "SSH_ASKPASS_REQUIRE=never", "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C"), c.env...)
+	// What it starts, such as a transport, ends with it.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = time.Second
 	out, err := cmd.Output()
 	var exit *exec.ExitError
@@ -88,11 +91,13 @@ func (c command) run(ctx context.Context, args ...string) (string, error) {
 	return string(out), nil
 }
 
-// localVariables tell git which repository it works in; a hook has them set.
-var localVariables = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"}
+// localVariables tell git which repository and index it works in. A hook has
+// them set, and with them git takes its folder for the top of the tree; without
+// them it finds the repository by the folder.
+var localVariables = []string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_PREFIX", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY", "GIT_ALTERNATE_OBJECT_DIRECTORIES"}
 
 // withPassword is what a URL may carry between its scheme and its host.
-var withPassword = regexp.MustCompile(`://[^/@\s]+@`)
+var withPassword = regexp.MustCompile(`://\S*@`)
 
 // clean is what git said without what nobody should read.
 func clean(said string) string { return withPassword.ReplaceAllString(said, "://") }

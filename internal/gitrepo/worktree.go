@@ -56,9 +56,11 @@ func checkout(ctx context.Context, theirs command, commit, to string) (*Worktree
 	}
 	w := &Worktree{root: to}
 	add := theirs
-	add.limit, add.env = slow, []string{"GIT_LFS_SKIP_SMUDGE=1"}
+	add.limit = slow
 	_, err = add.run(ctx, "worktree", "add", "--detach", "--force", to, commit)
-	w.find()
+	if w.find(); err != nil {
+		w.forget(ctx, theirs)
+	}
 	if err == nil {
 		err = w.submodules(ctx, strings.TrimSuffix(top, "\n"), commit)
 	}
@@ -92,6 +94,14 @@ func (w *Worktree) find() {
 	}
 }
 
+// forget removes what a checkout that failed may have left beside the tree.
+func (w *Worktree) forget(ctx context.Context, theirs command) {
+	common, err := theirs.run(context.WithoutCancel(ctx), "rev-parse", "--path-format=absolute", "--git-common-dir")
+	if err == nil {
+		_ = os.Remove(filepath.Join(strings.TrimSpace(common), "worktrees")) // stays where it holds another
+	}
+}
+
 // Close removes the tree and what git kept about it. It works after ctx has
 // ended, and may be called again.
 func (w *Worktree) Close() error {
@@ -112,8 +122,13 @@ func (w *Worktree) Close() error {
 // not write to, such as those of a module cache.
 func RemoveAll(path string) error {
 	err := os.RemoveAll(path)
-	if err == nil {
-		return nil
+	// a program that was killed a moment ago may still have written
+	for range 5 {
+		if err == nil {
+			return nil
+		}
+		time.Sleep(20 * time.Millisecond)
+		err = os.RemoveAll(path)
 	}
 	_ = filepath.WalkDir(path, func(p string, d fs.DirEntry, err error) error {
 		if d != nil && d.IsDir() {
@@ -126,7 +141,7 @@ func RemoveAll(path string) error {
 
 // submodules lays out those that the caller has.
 func (w *Worktree) submodules(ctx context.Context, top, commit string) error {
-	out, err := command{dir: w.root, limit: quick, own: true}.run(ctx, "ls-tree", "-r", "-z", commit)
+	out, err := command{dir: w.root, limit: quick}.run(ctx, "ls-tree", "-r", "-z", commit)
 	if err != nil {
 		return err
 	}
@@ -138,11 +153,14 @@ func (w *Worktree) submodules(ctx context.Context, top, commit string) error {
 		}
 		theirs := filepath.Join(top, path)
 		if _, err := os.Stat(filepath.Join(theirs, ".git")); err != nil {
+			if link, err := git(ctx, top, "ls-tree", "HEAD", "--", path); err == nil && !strings.HasPrefix(link, "160000 ") {
+				w.Notes = append(w.Notes, fmt.Sprintf("submodule %s is empty: only the base has it", path))
+			}
 			continue // nor has the caller
 		}
-		inner := command{dir: theirs, limit: quick, own: true}
+		inner := command{dir: theirs, limit: quick}
 		if _, err := inner.run(ctx, "cat-file", "-e", f[2]+"^{commit}"); err != nil {
-			if err := fetch(ctx, theirs, "--depth=1", f[2]); err != nil {
+			if err := obtain(ctx, theirs, f[2]); err != nil {
 				w.Notes = append(w.Notes, fmt.Sprintf("submodule %s is empty: its commit %.12s is not here (%v)", path, f[2], err))
 				continue
 			}
@@ -166,7 +184,7 @@ var pointer = regexp.MustCompile(`^version https://git-lfs\.github\.com/spec/v1\
 // large puts the files in place that Git LFS keeps outside of git, as far as
 // they have been fetched.
 func (w *Worktree) large(ctx context.Context) error {
-	ours := command{dir: w.root, limit: quick, own: true}
+	ours := command{dir: w.root, limit: quick}
 	out, err := ours.run(ctx, "ls-files", "-z", "--", ":(attr:filter=lfs)")
 	if err != nil || out == "" {
 		return err
@@ -175,7 +193,12 @@ func (w *Worktree) large(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	store := strings.TrimSpace(common)
+	store := filepath.Join(strings.TrimSpace(common), "lfs")
+	if elsewhere, err := ours.run(ctx, "config", "lfs.storage"); err == nil && strings.TrimSpace(elsewhere) != "" {
+		if store = strings.TrimSpace(elsewhere); !filepath.IsAbs(store) {
+			store = filepath.Join(strings.TrimSpace(common), store)
+		}
+	}
 	if !filepath.IsAbs(store) {
 		store = filepath.Join(w.root, store)
 	}
@@ -195,7 +218,7 @@ func (w *Worktree) large(ctx context.Context) error {
 			continue
 		}
 		oid := string(m[1])
-		switch err := copyFile(path, filepath.Join(store, "lfs", "objects", oid[:2], oid[2:4], oid)); {
+		switch err := copyFile(path, filepath.Join(store, "objects", oid[:2], oid[2:4], oid)); {
 		case errors.Is(err, fs.ErrNotExist):
 			missing++
 		case err != nil:

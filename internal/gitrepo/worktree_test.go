@@ -97,17 +97,17 @@ func TestCheckout(t *testing.T) {
 // A hook has set where git works.
 func TestCheckoutInHook(t *testing.T) {
 	r := newRepository(t)
-	base := r.commit(map[string]string{"f": "base"})
-	r.commit(map[string]string{"f": "head"})
+	base := r.commit(map[string]string{"sub/f": "base"})
+	r.commit(map[string]string{"sub/f": "head"})
 	before := r.theirs()
 	t.Setenv("GIT_DIR", filepath.Join(r.dir, ".git"))
 	t.Setenv("GIT_WORK_TREE", r.dir)
 	t.Setenv("GIT_INDEX_FILE", filepath.Join(r.dir, ".git", "index"))
-	w, err := Checkout(context.Background(), r.dir, base, filepath.Join(t.TempDir(), "w"))
+	w, err := Checkout(context.Background(), filepath.Join(r.dir, "sub"), base, filepath.Join(t.TempDir(), "w"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if read(t, w.Dir, "f") != "base" {
+	if read(t, w.Dir, "f") != "base" || filepath.Base(w.Dir) != "sub" {
 		t.Error("not the base")
 	}
 	if err := w.Close(); err != nil {

@@ -669,12 +669,12 @@ func (w *world) once(name string, says bool, extra float64) Subject {
 
 func TestOnce(t *testing.T) {
 	w := newWorld(30)
-	w.busy = func(now time.Duration) bool { return now/(30*time.Millisecond)%4 == 0 }
+	w.busy = func(now time.Duration) bool { return now/(100*time.Millisecond)%4 == 0 }
 	says, silent := w.once("says", true, 0), w.once("silent", false, 0)
 	runs := w.run(t, says, silent)
 	want := cost * float64(wl.Iterations)
 	for i, r := range runs {
-		if r.Outcome != result.Measured || !r.Unverified || len(r.Rounds) < minRounds || r.Toolchain != "t2" || r.Plan.Slices != 1 {
+		if r.Outcome != result.Measured || !r.Unverified || len(r.Rounds) < result.MinRounds || r.Toolchain != "t2" || r.Plan.Slices != 1 {
 			t.Fatalf("%+v", r)
 		}
 		if m := median(r); m < want || m > 1.3*want {

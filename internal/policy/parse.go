@@ -61,7 +61,7 @@ func setBaseRef(p *Policy, text string) error {
 	if err := checkLine(text); err != nil {
 		return err
 	}
-	if strings.HasPrefix(text, "-") || strings.Contains(text, " ") {
+	if strings.HasPrefix(text, "-") || strings.ContainsAny(text, " *?[\\") {
 		return fmt.Errorf("%s is no commit: use a hash, branch or tag", show(text))
 	}
 	p.BaseRef = text

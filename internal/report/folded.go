@@ -134,7 +134,7 @@ func (t Target) fingerprint() string {
 	return strings.Join(s, "; ")
 }
 
-func shortCommit(s string) string { return clip(s, 12) }
+func shortCommit(s string) string { return clip(s[:min(12, len(s))], 12) }
 
 // markdownHow folds away how to accept an intended change and how to see the
 // same at home.

@@ -26,10 +26,16 @@ func (r Report) hint(t Target) string {
 	case verdict.Implausible:
 		return "check how it times itself, and that it derives a key for every request"
 	case verdict.Failed:
+		if strings.Contains(t.Reason, "build") || strings.Contains(t.Reason, "compile") || strings.Contains(t.Reason, "no program") {
+			return "" // it was asked nothing, and the reason says what to do
+		}
 		return "PBKDF2_GATE_DEBUG=probe shows what it was asked and what it answered"
 	case verdict.Missing:
 		if t.Name == "" {
 			return "look at the log of its job"
+		}
+		if t.Reason != verdict.NoResult {
+			return "" // the reason says what became of it
 		}
 		return "it is configured; look at the log of the job that should have measured it"
 	case verdict.NoBaseline, verdict.NotComparable:
@@ -38,6 +44,8 @@ func (r Report) hint(t Target) string {
 			return "measure on a real CPU: an emulated one is never a baseline"
 		case c != nil && c.otherHardware():
 			return "record a baseline on such a machine, or compare base and head in one job"
+		case c == nil && t.Verdict == verdict.NotComparable:
+			return "" // the reason says what to do
 		}
 		return fmt.Sprintf("record one and commit it: `%s`, then `%s`", measureCommand, recordCommand)
 	case verdict.Slower:

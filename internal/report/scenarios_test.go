@@ -110,10 +110,10 @@ var scenarios = map[string]func() Input{
 	"same-program": func() Input {
 		t := with(of(0, "go", 154.8e6), against("base", verdict.OK, 154.8e6, 0.0008, 0.0061))
 		t.Comparisons[0].Same = true
-		other := with(of(0, "lib", 154.8e6), against("base", verdict.Inconclusive, 154.8e6, 0.0508, 0.0061))
+		other := with(of(0, "lib", 154.8e6), against("base", verdict.Slower, 154.8e6, 0.0508, 0.0061))
 		other.Comparisons[0].Same = true
-		return input(0, verdict.Inconclusive, because(t, false, "both sides are the same program"),
-			because(other, false, "both sides are the same program, and yet differ: it reads something that differs, or the machine was not itself"))
+		return input(1, verdict.Slower, because(t, false, "both sides are the same program"),
+			because(other, true, "both sides run the same program file, and yet differ: by something else that it reads, or the machine was not itself"))
 	},
 	"faster": func() Input {
 		t := with(of(0, "php", 28.12e6), against("v8.3.0", verdict.Faster, 28.12e6, -0.7921, 0.0021))
@@ -169,7 +169,7 @@ var scenarios = map[string]func() Input{
 		failed.Head.Outcome, failed.Head.Rounds = result.Failed, nil
 		return input(1, verdict.WrongKey,
 			with(of(0, "go", 154.8e6), against("v1.4.0", verdict.OK, 154.8e6, 0.0044, 0.011)), wrong, failed,
-			verdict.Target{Name: "python", Leg: "ubuntu-24.04", Host: epyc, Kind: verdict.Missing, Fails: true, Reason: "it is configured, and no result names it"},
+			verdict.Target{Name: "python", Leg: "ubuntu-24.04", Host: epyc, Kind: verdict.Missing, Fails: true, Reason: verdict.NoResult},
 			verdict.Target{Leg: "macos-15", Kind: verdict.Missing, Fails: true, Reason: "the leg is expected and sent no result"})
 	},
 	"workload-changed": func() Input {

@@ -230,8 +230,11 @@ func (s Spent) words() string {
 // textEvidence sums up in a line how well a block was measured.
 func (r Report) textEvidence(at []int) string {
 	var rounds, clean, chain, lanes span
-	disturbed, yardstick := 0, ""
+	disturbed, yardstick, base := 0, "", ""
 	for _, i := range at {
+		if b := r.Targets[i].Base; b != nil && b.Commit != "" {
+			base = "; base " + shortCommit(b.Commit)
+		}
 		for _, s := range []*Side{r.Targets[i].Head, r.Targets[i].Base} {
 			if s == nil || s.Rounds == 0 {
 				continue
@@ -251,7 +254,7 @@ func (r Report) textEvidence(at []int) string {
 	if disturbed > 0 {
 		s += fmt.Sprintf(", %d disturbed", disturbed)
 	}
-	return s + "; yardstick " + clip(yardstick, 40) + ": chain " + chain.words(1) + " ns, lanes " + lanes.words(1) + " ns"
+	return s + "; yardstick " + clip(yardstick, 40) + ": chain " + chain.words(1) + " ns, lanes " + lanes.words(1) + " ns" + base
 }
 
 // span is the least and the greatest of some numbers.

@@ -27,6 +27,42 @@ func identity(commands []probe.Command) string {
 	return hex.EncodeToString(h.Sum(nil)[:16])
 }
 
+// Files are what a target runs: its program and the files among its
+// arguments, absolute, and a hash of them all. They are empty for what the gate
+// has built itself, and for a program that is not there.
+func (b Built) Files() (paths []string, hash string) {
+	if b.Spec.Kind != Probe && b.Spec.Kind != Time || b.Err != nil {
+		return nil, ""
+	}
+	c := b.command
+	path, err := c.Find()
+	if err != nil {
+		return nil, ""
+	}
+	paths = []string{path}
+	for _, a := range c.Args[1:] {
+		if !filepath.IsAbs(a) {
+			a = filepath.Join(c.Dir, a)
+		}
+		if info, err := os.Stat(a); err == nil && info.Mode().IsRegular() {
+			paths = append(paths, a)
+		}
+	}
+	h := sha256.New()
+	for _, p := range paths {
+		f, err := os.Open(p)
+		if err != nil {
+			return paths, ""
+		}
+		_, err = io.Copy(h, f)
+		f.Close()
+		if err != nil {
+			return paths, ""
+		}
+	}
+	return paths, hex.EncodeToString(h.Sum(nil))
+}
+
 // addProgram reports false where it is not all there.
 func addProgram(h io.Writer, c probe.Command) bool {
 	path, err := c.Find()

@@ -21,6 +21,7 @@ func (s Side) timeTarget(b *Built) {
 		b.Err = fmt.Errorf("target %s: command %q: %w", b.Spec.Name, b.Spec.Rest, err)
 		return
 	}
+	b.command = s.command(args...)
 	b.Once = func(ctx context.Context) (Once, error) {
 		var stdout, stderr tailWriter
 		if err := s.once(ctx, args, s.Dir, &stdout, &stderr); err != nil {

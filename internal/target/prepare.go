@@ -36,6 +36,7 @@ type Built struct {
 	// Fallback says why a Go target is the gate's own build of the probe and
 	// not the module's; empty where it is the module's, or there is none.
 	Fallback string
+	Note     string // what else is to be known of how it was built
 	// Program stands for all that the target is, its bytes and its arguments,
 	// where it is a program without parts elsewhere; empty where that cannot
 	// be told. Equal values are equal programs.
@@ -43,6 +44,7 @@ type Built struct {
 	Took    time.Duration // to build it
 
 	inModule bool
+	command  probe.Command // of a Probe or Time
 }
 
 // Once is what one run of a program came to.
@@ -56,6 +58,11 @@ type Once struct {
 // not an error; an error is ctx's.
 func (s Side) Prepare(ctx context.Context, specs []Spec) ([]Built, error) {
 	s.Environ = Environ(s.Environ)
+	temp, err := filepath.Abs(s.Temp)
+	if err != nil {
+		return nil, err
+	}
+	s.Temp = temp
 	start := time.Now()
 	broken := s.build(ctx)
 	if ctx.Err() != nil {
@@ -73,21 +80,20 @@ func (s Side) Prepare(ctx context.Context, specs []Spec) ([]Built, error) {
 			s.goTarget(ctx, &b, filepath.Join(s.Temp, fmt.Sprintf("go%d", i)))
 		case Probe:
 			s.probeTarget(&b)
-			if broken != nil {
-				b.Err = broken
-			}
 		case Time:
 			s.timeTarget(&b)
-			if broken != nil {
-				b.Err = broken
-			}
 		case GoBench:
-			more, b.Err = s.benchTargets(ctx, spec, filepath.Join(s.Temp, fmt.Sprintf("bench%d", i)))
+			if broken == nil {
+				more, b.Err = s.benchTargets(ctx, spec, filepath.Join(s.Temp, fmt.Sprintf("bench%d", i)))
+			}
 		default:
 			b.Err = fmt.Errorf("target %s: unknown kind %q: use %s", spec.Name, spec.Kind, kinds)
 		}
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
+		}
+		if broken != nil {
+			b.Err = broken
 		}
 		if b.Err == nil && len(b.Commands) > 0 {
 			b.Program = identity(b.Commands)
@@ -111,7 +117,7 @@ func (s Side) build(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("build command %q: %w", s.Build, err)
 	}
-	err = program{args: args, dir: s.Dir, env: s.Environ, limit: buildLimit, log: s.Log,
+	err = program{args: args, dir: s.Dir, env: s.Environ, limit: buildLimit, log: s.Log, sweep: true,
 		explain: "the build must end by itself"}.run(ctx)
 	if err != nil {
 		return fmt.Errorf("the build command %q failed: %w", s.Build, err)
@@ -134,19 +140,22 @@ func (s Side) probeTarget(b *Built) {
 		b.Err = fmt.Errorf("target %s: command %q: %w", b.Spec.Name, b.Spec.Rest, err)
 		return
 	}
-	b.Commands = []probe.Command{s.command(args...)}
+	b.command = s.command(args...)
+	b.Commands = []probe.Command{b.command}
 }
 
 // goTarget compiles the built-in probe inside the side's module, or takes the
 // gate's own.
 func (s Side) goTarget(ctx context.Context, b *Built, temp string) {
-	paths, err := s.compile(ctx, b.Spec.Rest == XCrypto, temp)
+	paths, note, err := s.compile(ctx, b.Spec.Rest == XCrypto, temp)
 	switch {
 	case errors.Is(err, errNoModule):
-		s.Fallback(b, "")
+		s.gateBuild(b)
 	case err != nil:
-		s.Fallback(b, err.Error())
+		s.gateBuild(b)
+		b.Fallback = err.Error()
 	default:
+		b.Note = note
 		b.inModule = true
 		for _, p := range paths {
 			b.Commands = append(b.Commands, s.command(p))
@@ -154,9 +163,8 @@ func (s Side) goTarget(ctx context.Context, b *Built, temp string) {
 	}
 }
 
-// Fallback makes b, a Go target, the gate's own build of the probe. why is
-// for people; empty where no module asks for more.
-func (s Side) Fallback(b *Built, why string) {
+// gateBuild makes b, a Go target, the gate's own build of the probe.
+func (s Side) gateBuild(b *Built) {
 	if !filepath.IsAbs(s.Self) {
 		b.Err = fmt.Errorf("target %s: the built-in probe needs the absolute path of this program, not %q", b.Spec.Name, s.Self)
 		return
@@ -165,9 +173,7 @@ func (s Side) Fallback(b *Built, why string) {
 	if b.Spec.Rest == XCrypto {
 		args = append(args, "--x-crypto")
 	}
-	b.inModule = false
-	b.Commands, b.Fallback = []probe.Command{s.command(args...)}, why
-	b.Program = identity(b.Commands)
+	b.Commands = []probe.Command{s.command(args...)}
 }
 
 // OfModule reports whether b, a Go target, was compiled inside the side's module.

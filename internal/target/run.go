@@ -33,6 +33,7 @@ type program struct {
 	log     io.Writer // gets what it prints; nil: nothing does
 	stdout  io.Writer // gets its standard output too; nil: nothing does
 	stderr  io.Writer // likewise
+	sweep   bool      // nothing that it started may go on, on Linux
 	explain string    // what to do where the time is up
 }
 
@@ -72,7 +73,10 @@ func (p program) run(ctx context.Context) error {
 	}
 	err = cmd.Run()
 	if cmd.Process != nil {
-		_ = group() // what it left in the background
+		_ = group() // what it left in the background,
+		if p.sweep {
+			probe.Sweep() // and in groups of its own
+		}
 	}
 	switch {
 	case ctx.Err() != nil:
@@ -81,6 +85,8 @@ func (p program) run(ctx context.Context) error {
 		return fmt.Errorf("it was still running after %v and was stopped: %s%s", p.limit, p.explain, tail.lines())
 	case errors.Is(err, exec.ErrWaitDelay):
 		return nil // it left a child with its output, which is gone now
+	case errors.Is(err, syscall.ENOEXEC):
+		return fmt.Errorf("%s is not a program for this system: begin a script with a #! line", p.args[0])
 	case err != nil:
 		return fmt.Errorf("%w%s", err, tail.lines())
 	}

@@ -189,12 +189,14 @@ func FuzzSplit(f *testing.F) {
 func TestEnviron(t *testing.T) {
 	kept := []string{
 		"PATH=/bin", "HOME=/root", "GITHUB_ACTIONS=true", "GITHUB_WORKSPACE=/w", "RUNNER_OS=Linux", "GODEBUG=cpu.sha=off",
-		"TOKENS=1", "KEYBOARD=us", "KEY_BYTES=64", "MONKEY=1", "PATCH=1", "EMPTY=", "A=b=c", "PATH=/usr/bin",
+		"KEYBOARD=us", "HTTPS_PROXY=http://u:p@proxy:1", "GOPROXY=https://u:p@proxy", "GIT_CONFIG_GLOBAL=/g", "AUTHOR=a", "SITE=https://example.com/a:b", "KEY_BYTES=64", "MONKEY=1", "PATCH=1", "EMPTY=", "A=b=c", "PATH=/usr/bin",
 	}
 	gone := []string{
 		"GITHUB_TOKEN=1", "GH_TOKEN=1", "npm_token=1", "TOKEN=1", "GH_TOKEN_OLD=1", "ACTIONS_RUNTIME_URL=1", "ACTIONS_ID_TOKEN_REQUEST_URL=1",
 		"INPUT_BUDGET=1", "GITHUB_ENV=1", "GITHUB_OUTPUT=1", "GITHUB_PATH=1", "GITHUB_STATE=1", "GITHUB_STEP_SUMMARY=1",
 		"CLIENT_SECRET=1", "DB_PASSWORD=1", "AWS_SECRET_ACCESS_KEY=1", "AWS_ACCESS_KEY_ID=1", "DEPLOY_KEY=1", "GITHUB_PAT=1",
+		"TOKENS=1", "GITHUBTOKEN=1", "PGPASSWORD=1", "MYSQL_PWD=1", "SSHPASS=1", "DATABASE_URL=postgres://u:p@h/d", "SECRETS={}", "SSH_PRIVATE_KEY_B64=1", "SIGNING_KEY_PEM=1",
+		"DOCKER_AUTH_CONFIG=1", "NPM_AUTH=1", "CI_JOB_JWT=1", "COOKIE=1", "BEARER=1", "SSH_AUTH_SOCK=/s", "GIT_ASKPASS=x", "GIT_CONFIG_VALUE_0=1", "GIT_CONFIG_PARAMETERS=1",
 		"GOOGLE_APPLICATION_CREDENTIALS=1", "PWD=/a", "OLDPWD=/b", "GIT_DIR=/g", "GIT_INDEX_FILE=/i", "malformed", "=x", "",
 	}
 	var env []string

@@ -147,10 +147,14 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 	}
 	c.Halves = halves(head)
 	if c.Same = sameProgram(ref, head); c.Same {
-		c.Reason = joinReason("both sides are the same program", c.Reason)
+		// That shortens the measurement and overrules none: what a program
+		// reads elsewhere cannot be seen.
 		if c.Kind == Slower || c.Kind == Faster {
-			c.Kind, c.Reason = Inconclusive, "both sides are the same program, and yet differ: it reads something that differs, or the machine was not itself"
-		} else if c.Kind == Inconclusive && c.Raw.Lo <= 0 && c.Raw.Hi >= 0 {
+			c.Reason = joinReason("both sides run the same program file, and yet differ: by something else that it reads, or the machine was not itself", c.Reason)
+		} else {
+			c.Reason = joinReason("both sides are the same program", c.Reason)
+		}
+		if c.Kind == Inconclusive && c.Raw.Lo <= 0 && c.Raw.Hi >= 0 {
 			c.Kind = OK
 		}
 	}

@@ -24,7 +24,7 @@ func Judge(p policy.Policy, cases []Case) []Target {
 func judge(p policy.Policy, c Case) Target {
 	t := Target{Name: c.Name, Leg: c.Leg, Head: c.Head, Base: c.Base}
 	if c.Head == nil {
-		t.Kind, t.Reason = Missing, "it is configured, and no result has it"
+		t.Kind, t.Reason = Missing, NoResult
 		if c.Why != "" {
 			t.Reason = c.Why
 		}

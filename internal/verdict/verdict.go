@@ -29,6 +29,9 @@ const (
 // 3 % slower.
 type Interval struct{ Est, Lo, Hi float64 }
 
+// NoResult is the reason of Missing where nothing else is known.
+const NoResult = "it is configured, and no result has it"
+
 // Comparison is one target held against one reference.
 type Comparison struct {
 	Against   string // "base", "v1.4.0", "v1.0.0 (anchor)"
@@ -46,8 +49,8 @@ type Comparison struct {
 	Smallest float64
 	ThenNs   float64 // time of one hash on the reference side, ns (at its own workload)
 	NowNs    float64 // time of one hash on the head side, ns
-	// Same says that both sides are one program, so that whatever was read is
-	// the machine's.
+	// Same says that both sides are one program, as far as its file and its
+	// arguments tell, so that what was read should be the machine's.
 	Same bool
 	// Halves is what the head's own rounds, split in two at random, differ by:
 	// nothing, where the rounds are unbiased; zero where they are too few.
