@@ -78,7 +78,7 @@ type subcommand struct {
 }
 
 func (c *Command) subcommands() []subcommand {
-	return []subcommand{check, measureOnly, baselineUpdate, baselineList, baselineShow, baselinePrune, reportFiles, hostFacts, builtinProbe, action, version}
+	return []subcommand{check, measureOnly, compare, baselineUpdate, baselineList, baselineShow, baselinePrune, reportFiles, hostFacts, builtinProbe, action, version}
 }
 
 // Run runs the command with its arguments and returns the exit code.

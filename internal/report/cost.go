@@ -8,16 +8,17 @@ import (
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/verdict"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
 // Cost is where the time goes, by the yardsticks on the same core. They are
 // SHA-256's, whatever the prf.
 type Cost struct {
 	// CompressionsPerIteration is the time of an iteration of one block in
-	// compressions at the chain's speed; PBKDF2 needs 2.
+	// compressions at the chain's speed; PBKDF2 needs 2 of its own hash's.
 	CompressionsPerIteration float64 `json:"compressions_per_iteration"`
 	OverChain                float64 `json:"over_chain"` // time of a nominal compression over the chain's: the relative cost
-	OverLanes                float64 `json:"over_lanes"` // likewise: what a core full of such work does it faster by
+	OverLanes                float64 `json:"over_lanes"` // likewise: how many times as much a core does that interleaves chains
 	// AsWithoutSHA says that it is as slow as code that does without the SHA
 	// instructions that this CPU has; a hint, not a finding.
 	AsWithoutSHA bool `json:"as_without_sha"`
@@ -36,7 +37,14 @@ func (c Cost) words() string {
 	return fmt.Sprintf("%s (%s, %s)", fixed(c.CompressionsPerIteration, 1), fixed(c.OverChain, 1), fixed(c.OverLanes, 1))
 }
 
-const costTitle = "compressions an iteration at the chain's speed, 2 are nominal (x chain, x lanes): "
+// costTitle: of another hash than the yardsticks', 2 is no measure.
+func costTitle(w Workload) string {
+	s := "compressions an iteration at the chain's speed, 2 are nominal (x chain, x lanes): "
+	if w.PRF != string(workload.SHA256) {
+		s = "SHA-256 compressions at the chain's speed that an iteration takes as long as (x chain, x lanes): "
+	}
+	return s
+}
 
 // shaHint is careful: a runtime that does much around each compression looks
 // the same.
@@ -55,14 +63,14 @@ func (r Report) textCosts(at []int) string {
 			parts = append(parts, brief(t.Name)+" "+t.Head.Cost.words())
 		}
 	}
-	return joinCosts(parts)
+	return r.Workload.costs(parts)
 }
 
-func joinCosts(parts []string) string {
+func (w Workload) costs(parts []string) string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return costTitle + strings.Join(parts, ", ")
+	return costTitle(w) + strings.Join(parts, ", ")
 }
 
 // markdownCosts folds away where the time goes.
@@ -109,7 +117,7 @@ func costTable(b *bytes.Buffer, rows [][2]string, more string) {
 	for _, row := range rows {
 		fmt.Fprintf(b, "| %s | %s |\n", row[0], row[1])
 	}
-	b.WriteString("\nCompressions an iteration: what an iteration of one block takes, in SHA-256 compressions at the chain's speed; PBKDF2 needs 2. " +
+	b.WriteString("\nCompressions an iteration: what an iteration of one block takes, in SHA-256 compressions at the chain's speed; PBKDF2 needs 2 of its own hash's. " +
 		"Over chain, over lanes: a nominal compression's time over the yardsticks'." + more + "\n")
 	unfold(b)
 }

@@ -13,8 +13,8 @@ import (
 // Cost is where the time of a run goes, seen from the yardsticks around it.
 type Cost struct {
 	// Compressions are what an iteration of one block takes, in compressions
-	// at the speed of the chain: PBKDF2 needs 2, what is above them is keying
-	// anew, copying, allocating, calling, or a slower compression.
+	// at the speed of the chain: PBKDF2-HMAC-SHA256 needs 2, what is above them
+	// is keying anew, copying, allocating, calling, or a slower compression.
 	Compressions float64
 	Chain, Lanes float64 // ns of one nominal compression over the yardsticks'
 	// AsWithoutSHA says that it is as slow as code that does not use the

@@ -1,7 +1,10 @@
 package verdict
 
 import (
+	"fmt"
 	"math"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
@@ -19,6 +22,18 @@ func TestCost(t *testing.T) {
 	}
 	if c, ok := CostOf(run(func(r *result.Run) { r.Rounds = nil })); ok {
 		t.Errorf("a run without rounds costs %+v", c)
+	}
+}
+
+// docs/comparing.md gives the limits.
+func TestLimitsAreDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../../docs/comparing.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := fmt.Sprintf("is past %v for sha256, %v for sha1", withoutSHA[workload.SHA256], withoutSHA[workload.SHA1])
+	if !strings.Contains(strings.Join(strings.Fields(string(doc)), " "), want) || len(withoutSHA) != 2 {
+		t.Errorf("docs/comparing.md does not say %q", want)
 	}
 }
 
