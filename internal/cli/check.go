@@ -46,14 +46,17 @@ func (c *Command) measureAndReread(ctx context.Context, in *invocation) (runs []
 	if runs, names, lib, err = c.measureAll(ctx, in); err != nil {
 		return nil, nil, lib, err
 	}
+	runs, err = reread(runs)
+	return runs, names, lib, err
+}
+
+// reread is what a file would carry of the runs.
+func reread(runs []result.Run) ([]result.Run, error) {
 	data, err := result.Encode(runs)
 	if err != nil {
-		return nil, nil, lib, err
+		return nil, err
 	}
-	if runs, err = result.Read(bytes.NewReader(data), "this measurement"); err != nil {
-		return nil, nil, lib, err
-	}
-	return runs, names, lib, nil
+	return result.Read(bytes.NewReader(data), "this measurement")
 }
 
 // judge decides the runs and makes the report of it. names are the targets

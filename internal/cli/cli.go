@@ -79,7 +79,7 @@ type subcommand struct {
 }
 
 func (c *Command) subcommands() []subcommand {
-	return []subcommand{check, measureOnly, baselineUpdate, baselineList, baselineShow, baselinePrune, reportFiles, hostFacts, builtinProbe, probeCheck, action, version}
+	return []subcommand{check, measureOnly, compare, baselineUpdate, baselineList, baselineShow, baselinePrune, reportFiles, hostFacts, builtinProbe, probeCheck, action, version}
 }
 
 // Run runs the command with its arguments and returns the exit code.

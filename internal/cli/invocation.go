@@ -120,7 +120,7 @@ func (c *Command) flagSet(s subcommand, in *invocation, values *[]policy.Value) 
 // resolve finds the settings in force. Where the subcommand judges a pull
 // request, policy and baselines are those of its base.
 func (c *Command) resolve(ctx context.Context, s subcommand, in *invocation, flags []policy.Value) error {
-	if s.judges {
+	if s.judges || s.measures {
 		var err error
 		if in.event, err = c.event(); err != nil {
 			return err
@@ -137,7 +137,11 @@ func (c *Command) resolve(ctx context.Context, s subcommand, in *invocation, fla
 			return err
 		}
 	}
-	in.ground = c.ground(ctx, in.pullRequest())
+	var pull *pullRequest
+	if s.judges {
+		pull = in.pullRequest()
+	}
+	in.ground = c.ground(ctx, pull)
 	var inputs []policy.Value
 	if s.inputs {
 		inputs = policy.Inputs(c.input)

@@ -98,37 +98,51 @@ func targets(p policy.Policy) ([]target.Spec, error) {
 	return specs, nil
 }
 
-// measureAll measures the configured targets. names are what the head has of
-// them.
-func (c *Command) measureAll(ctx context.Context, in *invocation) (runs []result.Run, names []string, lib library, err error) {
+// wanted are the configured targets, once all that can be known to be wrong
+// before measuring is not.
+func (c *Command) wanted(in *invocation) ([]target.Spec, error) {
 	specs, err := targets(in.policy)
+	if err != nil {
+		return nil, err
+	}
+	if err := target.CheckBuild(in.policy.Build); err != nil {
+		return nil, usageError("%s: %w", in.policy.Where("build"), err)
+	}
+	return specs, c.writable(in.policy.Out)
+}
+
+// measureAll measures the configured targets by the plans of their baselines.
+// names are what the head has of them.
+func (c *Command) measureAll(ctx context.Context, in *invocation) (runs []result.Run, names []string, lib library, err error) {
+	specs, err := c.wanted(in)
 	if err != nil {
 		return nil, nil, lib, err
 	}
-	if err := target.CheckBuild(in.policy.Build); err != nil {
-		return nil, nil, lib, usageError("%s: %w", in.policy.Where("build"), err)
-	}
-	if err := c.writable(in.policy.Out); err != nil {
-		return nil, nil, lib, err
-	}
-	h := c.Host()
 	if lib, err = c.readBaselines(in); err != nil {
 		return nil, nil, lib, err
 	}
+	runs, names, err = c.measureTree(ctx, in, specs, func(h host.Fingerprint) func(string) result.Plan { return lib.seenFrom(h).plan })
+	return runs, names, lib, err
+}
+
+// measureTree builds and measures the targets, and the base's beside them where
+// there is one. plans gives the plan of a target on this machine; zero: none.
+func (c *Command) measureTree(ctx context.Context, in *invocation, specs []target.Spec, plans func(host.Fingerprint) func(name string) result.Plan) (runs []result.Run, names []string, err error) {
+	h := c.Host()
 	temp, err := os.MkdirTemp("", "pbkdf2-gate-")
 	if err != nil {
-		return nil, nil, lib, err
+		return nil, nil, err
 	}
 	defer gitrepo.RemoveAll(temp)
 	w, err := c.layOut(ctx, in, specs, temp)
 	defer w.close()
 	defer probe.Sweep() // before the trees that they run in go
 	if err != nil {
-		return nil, nil, lib, err
+		return nil, nil, err
 	}
 	in.lost = w.lost()
-	runs, err = c.measure(ctx, in, w, h, lib.seenFrom(h).plan)
-	return runs, w.names(), lib, err
+	runs, err = c.measure(ctx, in, w, h, plans(h))
+	return runs, w.names(), err
 }
 
 // measure times what is laid out and completes the records. plan has the plan

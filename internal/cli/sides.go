@@ -71,7 +71,7 @@ func (c *Command) settle(ctx context.Context, s subcommand, in *invocation, inpu
 		}
 		in.gone = without(before, in.policy)
 	}
-	if !s.measures {
+	if !slices.Contains(s.settings, "base-ref") {
 		return nil
 	}
 	return c.findBase(ctx, in, func(tree []policy.Value, found bool) (policy.Policy, error) {

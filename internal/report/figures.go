@@ -56,11 +56,11 @@ func three(x float64) string {
 }
 
 // rate writes hashes per second and core.
-func rate(t Target) string {
-	if !(t.HashesPerSecondPerCore > 0) {
+func rate(perSecond float64) string {
+	if !(perSecond > 0) {
 		return "-"
 	}
-	return three(t.HashesPerSecondPerCore)
+	return three(perSecond)
 }
 
 // percent writes a limit or share as short as it is: 5 %, 0.5 %.
@@ -194,11 +194,11 @@ func fixed(x float64, decimals int) string {
 	return s
 }
 
-// twoDigits rounds n to two significant digits: 2,410,714 is 2,400,000.
-func twoDigits(x float64) int {
+// digits rounds x to n significant digits: 2,410,714 is 2,400,000 with two.
+func digits(x float64, n int) int {
 	if !(x >= 1) || x > 1e15 {
 		return 0
 	}
-	p := math.Pow10(max(0, int(math.Floor(math.Log10(x)))-1))
+	p := math.Pow10(max(0, int(math.Floor(math.Log10(x)))-n+1))
 	return int(math.Round(x/p) * p)
 }

@@ -51,10 +51,10 @@ func TestVisible(t *testing.T) {
 	}
 }
 
-func TestTwoDigits(t *testing.T) {
+func TestDigits(t *testing.T) {
 	for x, want := range map[float64]int{0: 0, math.NaN(): 0, 7: 7, 2_410_714: 2_400_000, 1_250: 1_300, 99.6: 100, 1e20: 0} {
-		if got := twoDigits(x); got != want {
-			t.Errorf("twoDigits(%v) = %d, want %d", x, got, want)
+		if got := digits(x, 2); got != want {
+			t.Errorf("digits(%v, 2) = %d, want %d", x, got, want)
 		}
 	}
 }

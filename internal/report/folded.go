@@ -3,7 +3,6 @@ package report
 import (
 	"bytes"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -37,9 +36,10 @@ func (r Report) markdownMeasurement(b *bytes.Buffer, order []int) {
 		"Own halves: what two halves of the head's own rounds, drawn at random, differ by. " +
 		"Chain, lanes: the yardsticks on the same core, ns a compression. Where there are two figures: head, base.\n")
 	if r.Spent != nil {
-		fmt.Fprintf(b, "\nTime: %s.\n", r.Spent.words())
+		fmt.Fprintf(b, "\nTime: %s.\n", r.Spent.words("head"))
 	}
 	unfold(b)
+	r.markdownCosts(b, order)
 
 	fold(b, "Machines and plans")
 	for _, m := range r.remarks(order, func(t Target) []string { return []string{t.fingerprint()} }) {
@@ -87,17 +87,11 @@ func (r Report) markdownEvidence(b *bytes.Buffer, t Target) {
 	if t.Leg != "" {
 		name += "<br><sub>" + escapeName(t.Leg) + "</sub>"
 	}
-	var built []string
-	for _, x := range []string{t.Head.Toolchain, t.Head.TargetVersion, t.Head.Mode} {
-		if x != "" && !slices.Contains(built, escapeName(x)) {
-			built = append(built, escapeName(x))
-		}
-	}
 	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", name, seen,
 		each(func(s *Side) string { return strconv.Itoa(s.Rounds) }),
 		each(func(s *Side) string { return strconv.Itoa(s.DisturbedRounds) }),
 		each(func(s *Side) string { return fixed(s.CleanPercent, 0) }),
-		halves, rate(t), cost, yardsticks, strings.Join(built, ", "))
+		halves, rate(t.HashesPerSecondPerCore), cost, yardsticks, t.Head.builtWith(escapeName))
 }
 
 // fingerprint is the machine and the plan in a line, escaped.

@@ -42,6 +42,8 @@ func (r Report) hint(t Target) string {
 		switch {
 		case t.Host.Emulated != "":
 			return "measure on a real CPU: an emulated one is never a baseline"
+		case c != nil && c.lostSHA():
+			return "either this CPU has no SHA instructions or a generic virtual CPU hides them: have it show the host's, record a baseline on such a machine, or compare base and head in one job"
 		case c != nil && c.otherHardware():
 			return "record a baseline on such a machine, or compare base and head in one job"
 		case c == nil && t.Verdict == verdict.NotComparable:
@@ -82,7 +84,7 @@ func (r Report) fasterHint(t Target, c *Comparison) string {
 		iterations = t.Head.Workload.Iterations
 	}
 	if f := ch.factor(ch.Est); ch.Est < 0 && f >= suggestFactor {
-		if n := twoDigits(float64(iterations) * f); n > 0 {
+		if n := digits(float64(iterations)*f, 2); n > 0 {
 			s += "; consider raising iterations to about " + workload.Group(n) + " for the old time"
 		}
 	}
@@ -166,6 +168,11 @@ func (t Target) notes() []string {
 	}
 	if t.Unverified {
 		n = append(n, "unverified: its keys cannot be checked")
+	}
+	if t.Head != nil {
+		if s := t.Head.Cost.shaHint(); s != "" {
+			n = append(n, s)
+		}
 	}
 	return append(n, t.Notes...)
 }

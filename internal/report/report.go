@@ -70,15 +70,6 @@ type Report struct {
 	told   map[string]bool // legs whose coverage a target's reason gives
 }
 
-// Spent is where the time of all runs together went, in seconds. The parts add
-// up to the whole.
-type Spent struct {
-	Building   float64 `json:"building"`
-	Base       float64 `json:"base"` // opening, starting, slices; without its yardsticks
-	Head       float64 `json:"head"`
-	Yardsticks float64 `json:"yardsticks"` // of both sides
-}
-
 // Worst is the comparison that the headline speaks of: the largest change
 // behind the verdict, else the largest of all that decide.
 type Worst struct {
@@ -192,6 +183,7 @@ type Side struct {
 	Mode                  string   `json:"mode"`
 	Commit                string   `json:"commit"`
 	RunID                 string   `json:"run_id"`
+	Cost                  *Cost    `json:"cost"` // null where no round counts
 }
 
 // Plan is how the target was sampled.
@@ -256,24 +248,6 @@ func New(in Input) Report {
 	return r
 }
 
-// spent adds up the runs' times.
-func spent(runs []result.Run) *Spent {
-	var s Spent
-	for _, r := range runs {
-		side := &s.Head
-		if r.Side == result.Base {
-			side = &s.Base
-		}
-		s.Building += r.Spent.Build.Seconds()
-		s.Yardsticks += r.Spent.Yardsticks.Seconds()
-		*side += (r.Spent.Measuring() - r.Spent.Yardsticks).Seconds()
-	}
-	if s == (Spent{}) {
-		return nil
-	}
-	return &Spent{round(s.Building, 3), round(s.Base, 3), round(s.Head, 3), round(s.Yardsticks, 3)}
-}
-
 func newTarget(t verdict.Target) Target {
 	out := Target{
 		Leg:          t.Leg,
@@ -286,10 +260,9 @@ func newTarget(t verdict.Target) Target {
 		RelativeCost: round(t.RelCost, 4),
 		Comparisons:  []Comparison{},
 		Notes:        list(t.Notes),
-		Host: Host{t.Host.GOOS, t.Host.GOARCH, t.Host.CPU, t.Host.CPUID, t.Host.SHA,
-			t.Host.HostID, t.Host.Image, t.Host.Kernel, t.Host.Emulated},
-		Head: newSide(t.Head),
-		Base: newSide(t.Base),
+		Host:         newHost(t.Host),
+		Head:         newSide(t.Head),
+		Base:         newSide(t.Base),
 	}
 	if t.Head != nil {
 		out.Unverified = t.Head.Unverified
@@ -304,6 +277,10 @@ func newTarget(t verdict.Target) Target {
 		out.Comparisons = append(out.Comparisons, newComparison(c))
 	}
 	return out
+}
+
+func newHost(f host.Fingerprint) Host {
+	return Host{f.GOOS, f.GOARCH, f.CPU, f.CPUID, f.SHA, f.HostID, f.Image, f.Kernel, f.Emulated}
 }
 
 func newComparison(c verdict.Comparison) Comparison {
@@ -378,6 +355,7 @@ func newSide(run *result.Run) *Side {
 		Mode:                  run.Mode,
 		Commit:                run.Commit,
 		RunID:                 run.ID,
+		Cost:                  newCost(run),
 	}
 }
 

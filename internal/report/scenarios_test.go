@@ -156,6 +156,7 @@ var scenarios = map[string]func() Input{
 			c.Raw, c.Relative = verdict.Interval{}, verdict.Interval{}
 			c.Differs = []host.Difference{{Name: "cpu", Then: "AMD EPYC 7763 64-Core Processor", Now: "Intel(R) Xeon(R) Platinum 8272CL CPU @ 2.60GHz"}, {Name: "sha", Then: "sha_ni", Now: "none"}}
 			t.Host.CPU, t.Host.SHA, t.Host.CPUID = "Intel(R) Xeon(R) Platinum 8272CL CPU @ 2.60GHz", "none", "intel-xeon-8272cl-f6m85s7"
+			t.Head.Host, t.Head.Yardstick = t.Host, "1 portable"
 			ts = append(ts, because(t, false, "the CPU is not the baseline's: every target moved with it"))
 		}
 		return input(0, verdict.NotComparable, ts...)

@@ -48,7 +48,7 @@ func Text(w io.Writer, r Report) error {
 	}
 	section("advice   ", r.Advice)
 	if r.Spent != nil {
-		section("time     ", []string{r.Spent.words()})
+		section("time     ", []string{r.Spent.words("head")})
 	}
 	fmt.Fprintf(&b, "\nexit %d: ", r.Exit)
 	b.WriteString(r.exitMeaning(brief) + "\n")
@@ -140,8 +140,10 @@ func (r Report) textTables(b *strings.Builder) {
 		for _, row := range bl.rows {
 			write(row)
 		}
-		if s := r.textEvidence(bl.at); s != "" {
-			wrap(b, "", "", s)
+		for _, s := range []string{r.textEvidence(bl.at), r.textCosts(bl.at)} {
+			if s != "" {
+				wrap(b, "", "", s)
+			}
 		}
 		if i < len(blocks)-1 {
 			b.WriteByte('\n')
@@ -181,13 +183,13 @@ func (t Target) textRows() [][]string {
 		name = "-"
 	}
 	if len(t.Comparisons) == 0 {
-		return [][]string{{name, duration(t.NsPerHash), rate(t), "-", "-", "-", "", "-", t.word()}}
+		return [][]string{{name, duration(t.NsPerHash), rate(t.HashesPerSecondPerCore), "-", "-", "-", "", "-", t.word()}}
 	}
 	var rows [][]string
 	for i, c := range t.Comparisons {
 		row := []string{"", "", "", clip(c.Against, 40), duration(c.ThenNsPerHash), "-", "", visible(c.SmallestVisiblePercent), kindWords(c.Verdict)}
 		if i == 0 {
-			row[0], row[1], row[2] = name, duration(t.NsPerHash), rate(t)
+			row[0], row[1], row[2] = name, duration(t.NsPerHash), rate(t.HashesPerSecondPerCore)
 		}
 		ch, relative := c.shown()
 		if ch != nil {
@@ -213,39 +215,34 @@ func (t Target) textRows() [][]string {
 // under is a row that says what kind of change stands above.
 func under(s string) []string { return []string{"", "", "", "", "", "", s, "", ""} }
 
-// words are where the time went.
-func (s Spent) words() string {
-	parts := []string{}
-	for _, p := range []struct {
-		name string
-		s    float64
-	}{{"building", s.Building}, {"base", s.Base}, {"head", s.Head}, {"yardsticks", s.Yardsticks}} {
-		if p.s > 0 {
-			parts = append(parts, p.name+" "+fixed(p.s, 1)+" s")
-		}
-	}
-	return strings.Join(parts, ", ")
-}
-
 // textEvidence sums up in a line how well a block was measured.
 func (r Report) textEvidence(at []int) string {
-	var rounds, clean, chain, lanes span
-	disturbed, yardstick, base := 0, "", ""
+	var sides []*Side
 	for _, i := range at {
-		if b := r.Targets[i].Base; b != nil && b.Commit != "" {
-			base = "; base " + shortCommit(b.Commit)
+		sides = append(sides, r.Targets[i].Head, r.Targets[i].Base)
+	}
+	s := evidenceWords(sides)
+	for _, i := range at {
+		if b := r.Targets[i].Base; b != nil && b.Commit != "" && s != "" {
+			return s + "; base " + shortCommit(b.Commit)
 		}
-		for _, s := range []*Side{r.Targets[i].Head, r.Targets[i].Base} {
-			if s == nil || s.Rounds == 0 {
-				continue
-			}
-			rounds.add(float64(s.Rounds))
-			clean.add(s.CleanPercent)
-			chain.add(s.ChainNsPerCompression)
-			lanes.add(s.LanesNsPerCompression)
-			disturbed += s.DisturbedRounds
-			yardstick = s.Yardstick
+	}
+	return s
+}
+
+func evidenceWords(sides []*Side) string {
+	var rounds, clean, chain, lanes span
+	disturbed, yardstick := 0, ""
+	for _, s := range sides {
+		if s == nil || s.Rounds == 0 {
+			continue
 		}
+		rounds.add(float64(s.Rounds))
+		clean.add(s.CleanPercent)
+		chain.add(s.ChainNsPerCompression)
+		lanes.add(s.LanesNsPerCompression)
+		disturbed += s.DisturbedRounds
+		yardstick = s.Yardstick
 	}
 	if !rounds.any {
 		return ""
@@ -254,7 +251,7 @@ func (r Report) textEvidence(at []int) string {
 	if disturbed > 0 {
 		s += fmt.Sprintf(", %d disturbed", disturbed)
 	}
-	return s + "; yardstick " + clip(yardstick, 40) + ": chain " + chain.words(1) + " ns, lanes " + lanes.words(1) + " ns" + base
+	return s + "; yardstick " + clip(yardstick, 40) + ": chain " + chain.words(1) + " ns, lanes " + lanes.words(1) + " ns"
 }
 
 // span is the least and the greatest of some numbers.
@@ -280,7 +277,9 @@ func (s span) words(decimals int) string {
 
 // wrap writes a paragraph with a first and a further indentation, broken
 // between words but not within `code`.
-func wrap(b *strings.Builder, first, rest, s string) {
+func wrap(b *strings.Builder, first, rest, s string) { wrapAt(b, textWidth, first, rest, s) }
+
+func wrapAt(b *strings.Builder, width int, first, rest, s string) {
 	line := first
 	used := utf8.RuneCountInString(first)
 	empty := true
@@ -293,7 +292,7 @@ func wrap(b *strings.Builder, first, rest, s string) {
 	})
 	for _, word := range words {
 		n := utf8.RuneCountInString(word)
-		if !empty && used+1+n > textWidth {
+		if !empty && used+1+n > width {
 			b.WriteString(line + "\n")
 			line, used, empty = rest, utf8.RuneCountInString(rest), true
 		}

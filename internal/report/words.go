@@ -196,3 +196,22 @@ func (c Comparison) otherHardware() bool {
 		return slices.Contains([]string{"os", "arch", "cpu", "cpu-id", "sha"}, d.Name)
 	})
 }
+
+// lostSHA reports whether the reference's CPU had SHA instructions and this
+// one shows none.
+func (c Comparison) lostSHA() bool {
+	return slices.ContainsFunc(c.Differs, func(d Difference) bool {
+		return d.Name == "sha" && d.Now == "none" && d.Then != ""
+	})
+}
+
+// builtWith is what the target says of its library and how it was built.
+func (s *Side) builtWith(esc func(string) string) string {
+	var built []string
+	for _, x := range []string{s.TargetVersion, s.Toolchain, s.Mode} {
+		if x != "" && !slices.Contains(built, esc(x)) {
+			built = append(built, esc(x))
+		}
+	}
+	return strings.Join(built, ", ")
+}
