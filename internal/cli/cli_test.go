@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -54,6 +56,10 @@ func TestScripts(t *testing.T) {
 			// golden result files, and no git repository above
 			e.Setenv("GOLDEN", filepath.Join(mustAbs("../result/testdata")))
 			e.Setenv("GIT_CEILING_DIRECTORIES", "/")
+			// go finds what it has built and downloaded, and where to download
+			for name, value := range goEnv() {
+				e.Setenv(name, value)
+			}
 			for name, value := range map[string]string{
 				"GIT_CONFIG_GLOBAL": "/dev/null", "GIT_CONFIG_SYSTEM": "/dev/null", "GIT_AUTHOR_NAME": "n", "GIT_AUTHOR_EMAIL": "e@example.com",
 				"GIT_COMMITTER_NAME": "n", "GIT_COMMITTER_EMAIL": "e@example.com",
@@ -71,14 +77,42 @@ func TestScripts(t *testing.T) {
 			"exits": exits, "answers": answers, "left": left, "pull": pull,
 		},
 		Condition: func(cond string) (bool, error) {
-			if cond == "root" {
+			switch cond {
+			case "root":
 				return os.Geteuid() == 0, nil
+			case "modules":
+				return modules()
 			}
 			return false, fmt.Errorf("unknown condition %q", cond)
 		},
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 	})
+}
+
+// goEnv is what a script's go needs of ours; empty where there is none.
+var goEnv = sync.OnceValue(func() map[string]string {
+	env := map[string]string{}
+	out, err := exec.Command("go", "env", "-json", "GOCACHE", "GOMODCACHE", "GOPROXY", "GOSUMDB", "GONOSUMDB", "GOTOOLCHAIN").Output()
+	if err == nil {
+		err = json.Unmarshal(out, &env)
+	}
+	if err != nil {
+		return nil
+	}
+	return env
+})
+
+// modules reports whether modules can be downloaded. PBKDF2_GATE_REQUIRE makes
+// that a must.
+func modules() (bool, error) {
+	cmd := exec.Command("go", "mod", "download", "golang.org/x/crypto@v0.51.0", "golang.org/x/crypto@v0.52.0")
+	cmd.Dir = os.TempDir()
+	out, err := cmd.CombinedOutput()
+	if err != nil && slices.Contains(strings.Split(os.Getenv("PBKDF2_GATE_REQUIRE"), ","), "modules") {
+		return false, fmt.Errorf("modules are required: %w: %s", err, out)
+	}
+	return err == nil, nil
 }
 
 func mustAbs(path string) string {

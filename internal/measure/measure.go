@@ -25,7 +25,7 @@ import (
 // and nothing else.
 const (
 	minRounds = 8
-	maxRounds = 40
+	maxRounds = 80
 )
 
 // How far over its budget a group may go: a slow starter until it has

@@ -21,7 +21,7 @@ const (
 	longestSlice  = ticksPerSlice * probe.CoarsestTick // 10 ms
 
 	yardstickLength = 250 * time.Microsecond
-	roundLength     = 235 * time.Millisecond // 40 rounds with their start in 10 s
+	roundLength     = 120 * time.Millisecond // 50 to 80 rounds with their start in 10 s
 	leastSlices     = 10
 	mostSlices      = 500
 )

@@ -64,3 +64,47 @@ func TestStudentT(t *testing.T) {
 		}
 	}
 }
+
+// Known values: the differences of small samples by hand, and R's
+// wilcox.test(b, a, conf.int = TRUE) with the same approximation.
+func TestShift(t *testing.T) {
+	a := []float64{1, 2, 3, 4, 5, 6}
+	b := []float64{11, 12, 13, 14, 15, 16}
+	if at, lo, hi := Shift(a, b); at != 10 || lo != 7 || hi != 13 {
+		t.Errorf("%v [%v, %v], want 10 [7, 13]", at, lo, hi)
+	}
+	at, lo, hi := Shift(b, a)
+	if at != -10 || lo != -13 || hi != -7 {
+		t.Errorf("mirrored: %v [%v, %v]", at, lo, hi)
+	}
+	a, b = append(a, a...), append(b, b...)
+	b[5] = 1e9 // one outlier moves nothing much
+	if at, lo, hi := Shift(a, b); at > 11 || lo < 8 || hi > 12 {
+		t.Errorf("with an outlier: %v [%v, %v]", at, lo, hi)
+	}
+}
+
+// The interval covers the truth as often as it promises, for rounds with a
+// tail to one side as measurements have it.
+func TestShiftCovers(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	draw := func(n int) []float64 {
+		v := make([]float64, n)
+		for i := range v {
+			v[i] = r.NormFloat64() + 2*r.ExpFloat64()
+		}
+		return v
+	}
+	for _, n := range []int{6, 8, 12, 30, 50} {
+		const trials = 3000
+		misses := 0
+		for range trials {
+			if _, lo, hi := Shift(draw(n), draw(n)); lo > 0 || hi < 0 {
+				misses++
+			}
+		}
+		if share := float64(misses) / trials; share > 0.062 {
+			t.Errorf("%d values: %.1f %% of the intervals miss", n, 100*share)
+		}
+	}
+}
