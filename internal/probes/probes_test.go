@@ -4,15 +4,21 @@ package probes
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"math/rand/v2"
 	"os/exec"
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/measure"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probecheck"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
@@ -39,18 +45,86 @@ func TestProbes(t *testing.T) {
 		t.Skip("builds programs")
 	}
 	table := table(t)
-	for folder, want := range known {
-		t.Run(folder, func(t *testing.T) {
-			t.Parallel()
-			c := build(t, folder)
-			t.Run("keys", func(t *testing.T) { keys(t, c, folder, table[folder]) })
-			t.Run("requests", func(t *testing.T) { requests(t, c, want.salted) })
-			t.Run("end", func(t *testing.T) {
-				if err := start(t, c).Close(); err != nil {
-					t.Error(err)
-				}
+	var mu sync.Mutex
+	built := map[string]probe.Command{}
+	t.Run("each", func(t *testing.T) {
+		for folder, want := range known {
+			t.Run(folder, func(t *testing.T) {
+				t.Parallel()
+				c := build(t, folder)
+				t.Run("keys", func(t *testing.T) { keys(t, c, folder, table[folder]) })
+				t.Run("requests", func(t *testing.T) { requests(t, c, want.salted) })
+				t.Run("end", func(t *testing.T) {
+					if err := start(t, c).Close(); err != nil {
+						t.Error(err)
+					}
+				})
+				t.Run("probe-check", func(t *testing.T) { check(t, c) })
+				mu.Lock()
+				defer mu.Unlock()
+				built[folder] = c
 			})
-		})
+		}
+	})
+	t.Run("together", func(t *testing.T) { together(t, built) })
+}
+
+// check is what probe-check says.
+func check(t *testing.T, c probe.Command) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	begin := time.Now()
+	got, err := probecheck.Run(t.Context(), probecheck.Config{
+		Start: func(ctx context.Context) (probecheck.Process, error) {
+			p, err := c.Start(ctx)
+			if err != nil {
+				return nil, err
+			}
+			return p, nil
+		},
+		Clock: func() time.Duration { return time.Since(begin) },
+		Rand:  rand.New(rand.NewPCG(1, 2)),
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range got.Checks {
+		if c.Outcome == probecheck.Failed {
+			t.Errorf("%+v", c)
+		}
+	}
+}
+
+// together measures all probes in one run: their keys are right, and their
+// times are believed. What they take is not looked at.
+func together(t *testing.T, built map[string]probe.Command) {
+	if len(built) == 0 {
+		t.Skip("none was built")
+	}
+	var subjects []measure.Subject
+	for name, c := range built {
+		subjects = append(subjects, measure.Subject{Name: name, Side: result.Head, Workload: workload.Reference(), Brief: true,
+			Start: func(ctx context.Context) (measure.Process, error) {
+				p, err := c.Start(ctx)
+				if err != nil {
+					return nil, err
+				}
+				return p, nil
+			}})
+	}
+	begin := time.Now()
+	runs, err := measure.Run(t.Context(), measure.Config{
+		Subjects: subjects, Budget: time.Second, Enough: func([]result.Round) bool { return true },
+		Clock: func() time.Duration { return time.Since(begin) }, Kernels: measure.RealKernels(),
+		Rand: rand.New(rand.NewPCG(3, 4)), Pin: measure.PinThread,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range runs {
+		if r.Outcome != result.Measured {
+			t.Errorf("%s is %s: %s", r.Target, r.Outcome, r.Message)
+		}
 	}
 }
 
