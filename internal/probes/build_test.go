@@ -18,9 +18,9 @@ import (
 // build builds a copy of the probe, and returns the command of its README.
 // It skips the test where the toolchain is missing, unless
 // PBKDF2_GATE_REQUIRE names that.
-func build(t *testing.T, folder string) probe.Command {
+func build(t *testing.T, dir, folder string) probe.Command {
 	t.Helper()
-	s := newScript(t, folder)
+	s := newScriptIn(t, dir, folder)
 	stdout, stderr, code := s.run(folder)
 	switch {
 	case code != 0:
@@ -51,10 +51,15 @@ type script struct {
 
 func newScript(t *testing.T, folders ...string) *script {
 	t.Helper()
+	return newScriptIn(t, t.TempDir(), folders...)
+}
+
+func newScriptIn(t *testing.T, dir string, folders ...string) *script {
+	t.Helper()
 	if _, err := exec.LookPath("bash"); err != nil {
 		t.Skip("no bash here")
 	}
-	dir, err := filepath.EvalSymlinks(t.TempDir())
+	dir, err := filepath.EvalSymlinks(dir)
 	if err != nil {
 		t.Fatal(err)
 	}

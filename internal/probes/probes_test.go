@@ -47,11 +47,13 @@ func TestProbes(t *testing.T) {
 	table := table(t)
 	var mu sync.Mutex
 	built := map[string]probe.Command{}
+	outer := t // whose folders last until all are measured together
 	t.Run("each", func(t *testing.T) {
 		for folder, want := range known {
+			dir := outer.TempDir()
 			t.Run(folder, func(t *testing.T) {
 				t.Parallel()
-				c := build(t, folder)
+				c := build(t, dir, folder)
 				t.Run("keys", func(t *testing.T) { keys(t, c, folder, table[folder]) })
 				t.Run("requests", func(t *testing.T) { requests(t, c, want.salted) })
 				t.Run("end", func(t *testing.T) {

@@ -245,7 +245,8 @@ func TestBuild(t *testing.T) {
 		{"leaves a child", "./build", "sleep 60 & exit 0", ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+			// not beside others: what a build leaves running is looked for in all
+			// that this process started
 			dir := tree(t, map[string]string{"build": "#!/bin/sh\n" + c.script + "\n"})
 			if err := os.WriteFile(filepath.Join(dir, "README"), nil, 0o644); err != nil {
 				t.Fatal(err)
