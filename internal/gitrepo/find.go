@@ -131,7 +131,8 @@ func (e *noBase) Is(target error) bool { return target == ErrNoBase }
 
 // missing is an ErrNoBase with the reason why it could not be fetched.
 func missing(err error) error {
-	return &noBase{fmt.Sprintf("%v (%v): %s", ErrNoBase, err, deeper)}
+	said, _, _ := strings.Cut(err.Error(), "\n")
+	return &noBase{fmt.Sprintf("%v: %s (%s)", ErrNoBase, deeper, said)}
 }
 
 // parents are those of HEAD, also of one at the edge of a shallow clone.
