@@ -51,7 +51,8 @@ function hello() {
   const words = {
     version: process.versions.node,
     toolchain: `v8-${process.versions.v8}`,
-    mode: process.config.target_defaults?.default_configuration ?? 'unknown',
+    // the mode is what reports show of a change beside version and toolchain
+    mode: `${process.config.target_defaults?.default_configuration ?? 'unknown'},openssl-${process.versions.openssl}`,
     openssl: process.versions.openssl,
   };
   const said = Object.entries(words).map(([key, word]) => `${key}=${word.replace(/[^!-~]/g, '_')}`);

@@ -35,11 +35,13 @@ def main():
 
 
 def hello():
+    openssl = ssl.OPENSSL_VERSION.removeprefix("OpenSSL ").split(" ")[0]
     words = {
         "version": platform.python_version(),
         "toolchain": platform.python_compiler(),
-        "mode": "debug" if sysconfig.get_config_var("Py_DEBUG") else "release",
-        "openssl": ssl.OPENSSL_VERSION.removeprefix("OpenSSL ").split(" ")[0],
+        # the mode is what reports show of a change beside version and toolchain
+        "mode": ("debug" if sysconfig.get_config_var("Py_DEBUG") else "release") + ",openssl-" + openssl,
+        "openssl": openssl,
     }
     said = (f"{key}={re.sub('[^!-~]', '_', word)}" for key, word in words.items())
     return " ".join(["pbkdf2-probe/1 python", *said])
