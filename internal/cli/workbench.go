@@ -165,7 +165,7 @@ func (w *workbench) level() {
 		if b == nil || h.Spec.Kind != target.Go || b.Spec.Kind != target.Go || h.Err != nil || b.Err != nil {
 			continue
 		}
-		switch head, base := h.OfModule(), b.OfModule(); {
+		switch head, base := h.InModule, b.InModule; {
 		case head && !base && b.Fallback == "":
 			b.Err = errors.New("it has no module to compile the probe in")
 		case head && !base:

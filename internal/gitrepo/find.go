@@ -105,7 +105,7 @@ func mergeBase(ctx context.Context, dir, commit string) (string, error) {
 		return base, nil
 	}
 	if !shallow(ctx, dir) {
-		return "", &noBase{"HEAD and " + commit[:12] + " have no commit in common"}
+		return "", &noBase{"HEAD and " + commit[:12] + " have no commit in common: name one of this history"}
 	}
 	head, err := git(ctx, dir, "rev-parse", "HEAD")
 	if err != nil {
@@ -224,9 +224,9 @@ func remote(ctx context.Context, dir string) (string, error) {
 	switch len(names) {
 	case 1:
 	case 0:
-		return "", errors.New("the repository has no remote")
+		return "", errors.New("the repository has no remote: fetch the commit first")
 	default:
-		return "", fmt.Errorf("no remote named origin among %d", len(names))
+		return "", fmt.Errorf("none of the %d remotes is named origin: fetch the commit first", len(names))
 	}
 	return names[0], nil
 }

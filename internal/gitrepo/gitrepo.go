@@ -22,7 +22,17 @@ var ErrNone = errors.New("no git commit here")
 // Head is the commit that dir has checked out, and when it was committed
 // (whole seconds, UTC). The error is ErrNone or says what git said.
 func Head(ctx context.Context, dir string) (commit string, date time.Time, err error) {
-	out, err := git(ctx, dir, "log", "-1", "--no-show-signature", "--format=%H %ct")
+	return dated(ctx, dir) // without a word of HEAD, git says where nothing is committed
+}
+
+// CommitDate is when a commit was made (whole seconds, UTC).
+func CommitDate(ctx context.Context, dir, commit string) (time.Time, error) {
+	_, date, err := dated(ctx, dir, commit)
+	return date, err
+}
+
+func dated(ctx context.Context, dir string, of ...string) (commit string, date time.Time, err error) {
+	out, err := git(ctx, dir, append([]string{"log", "-1", "--no-show-signature", "--format=%H %ct"}, of...)...)
 	if err != nil {
 		return "", time.Time{}, err
 	}

@@ -32,34 +32,27 @@ type Worktree struct {
 // Neither hooks nor Git LFS run; large files come from where LFS keeps them.
 // Nothing is left where it fails.
 func Checkout(ctx context.Context, dir, commit, to string) (*Worktree, error) {
-	return checkout(ctx, command{dir: dir, limit: quick}, commit, to)
-}
-
-// checkout is Checkout from the repository in which theirs runs.
-func checkout(ctx context.Context, theirs command, commit, to string) (*Worktree, error) {
-	if err := recent(ctx, theirs.dir); err != nil {
+	if err := recent(ctx, dir); err != nil {
 		return nil, err
 	}
-	if out, err := theirs.run(ctx, "rev-parse", "--is-inside-work-tree"); err != nil || strings.TrimSpace(out) != "true" {
+	if out, err := git(ctx, dir, "rev-parse", "--is-inside-work-tree"); err != nil || strings.TrimSpace(out) != "true" {
 		if err == nil {
 			err = errors.New("the repository is bare: run in a clone with a work tree")
 		}
 		return nil, err
 	}
-	prefix, err := theirs.run(ctx, "rev-parse", "--show-prefix")
+	prefix, err := git(ctx, dir, "rev-parse", "--show-prefix")
 	if err != nil {
 		return nil, err
 	}
-	top, err := theirs.run(ctx, "rev-parse", "--show-toplevel")
+	top, err := git(ctx, dir, "rev-parse", "--show-toplevel")
 	if err != nil {
 		return nil, err
 	}
 	w := &Worktree{root: to}
-	add := theirs
-	add.limit = slow
-	_, err = add.run(ctx, "worktree", "add", "--detach", "--force", to, commit)
+	_, err = command{dir: dir, limit: slow}.run(ctx, "worktree", "add", "--detach", "--force", to, commit)
 	if w.find(); err != nil {
-		w.forget(ctx, theirs)
+		w.forget(ctx, dir)
 	}
 	if err == nil {
 		err = w.submodules(ctx, strings.TrimSuffix(top, "\n"), commit)
@@ -70,7 +63,7 @@ func checkout(ctx context.Context, theirs command, commit, to string) (*Worktree
 	if err == nil {
 		w.Dir = filepath.Join(to, strings.TrimSuffix(prefix, "\n"))
 		if info, e := os.Stat(w.Dir); e != nil || !info.IsDir() {
-			err = fmt.Errorf("it has no folder %s", strings.TrimSpace(prefix))
+			err = fmt.Errorf("it has no folder %s: only a later commit can be compared with here", strings.TrimSpace(prefix))
 		}
 	}
 	if err != nil {
@@ -95,8 +88,8 @@ func (w *Worktree) find() {
 }
 
 // forget removes what a checkout that failed may have left beside the tree.
-func (w *Worktree) forget(ctx context.Context, theirs command) {
-	common, err := theirs.run(context.WithoutCancel(ctx), "rev-parse", "--path-format=absolute", "--git-common-dir")
+func (w *Worktree) forget(ctx context.Context, dir string) {
+	common, err := git(context.WithoutCancel(ctx), dir, "rev-parse", "--path-format=absolute", "--git-common-dir")
 	if err == nil {
 		_ = os.Remove(filepath.Join(strings.TrimSpace(common), "worktrees")) // stays where it holds another
 	}
@@ -141,7 +134,7 @@ func RemoveAll(path string) error {
 
 // submodules lays out those that the caller has.
 func (w *Worktree) submodules(ctx context.Context, top, commit string) error {
-	out, err := command{dir: w.root, limit: quick}.run(ctx, "ls-tree", "-r", "-z", commit)
+	out, err := git(ctx, w.root, "ls-tree", "-r", "-z", commit)
 	if err != nil {
 		return err
 	}
@@ -158,14 +151,11 @@ func (w *Worktree) submodules(ctx context.Context, top, commit string) error {
 			}
 			continue // nor has the caller
 		}
-		inner := command{dir: theirs, limit: quick}
-		if _, err := inner.run(ctx, "cat-file", "-e", f[2]+"^{commit}"); err != nil {
-			if err := obtain(ctx, theirs, f[2]); err != nil {
-				w.Notes = append(w.Notes, fmt.Sprintf("submodule %s is empty: its commit %.12s is not here (%v)", path, f[2], err))
-				continue
-			}
+		if err := obtain(ctx, theirs, f[2]); err != nil {
+			w.Notes = append(w.Notes, fmt.Sprintf("submodule %s is empty: its commit %.12s is not here (%v)", path, f[2], err))
+			continue
 		}
-		x, err := checkout(ctx, inner, f[2], filepath.Join(w.root, path))
+		x, err := Checkout(ctx, theirs, f[2], filepath.Join(w.root, path))
 		if err != nil {
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -184,17 +174,16 @@ var pointer = regexp.MustCompile(`^version https://git-lfs\.github\.com/spec/v1\
 // large puts the files in place that Git LFS keeps outside of git, as far as
 // they have been fetched.
 func (w *Worktree) large(ctx context.Context) error {
-	ours := command{dir: w.root, limit: quick}
-	out, err := ours.run(ctx, "ls-files", "-z", "--", ":(attr:filter=lfs)")
+	out, err := git(ctx, w.root, "ls-files", "-z", "--", ":(attr:filter=lfs)")
 	if err != nil || out == "" {
 		return err
 	}
-	common, err := ours.run(ctx, "rev-parse", "--git-common-dir")
+	common, err := git(ctx, w.root, "rev-parse", "--git-common-dir")
 	if err != nil {
 		return err
 	}
 	store := filepath.Join(strings.TrimSpace(common), "lfs")
-	if elsewhere, err := ours.run(ctx, "config", "lfs.storage"); err == nil && strings.TrimSpace(elsewhere) != "" {
+	if elsewhere, err := git(ctx, w.root, "config", "lfs.storage"); err == nil && strings.TrimSpace(elsewhere) != "" {
 		if store = strings.TrimSpace(elsewhere); !filepath.IsAbs(store) {
 			store = filepath.Join(strings.TrimSpace(common), store)
 		}
@@ -231,7 +220,7 @@ func (w *Worktree) large(ctx context.Context) error {
 	return nil
 }
 
-// copyFile writes over the file to what is in from.
+// copyFile puts what is in the file from into the file to, which is there.
 func copyFile(to, from string) error {
 	r, err := os.Open(from)
 	if err != nil {
@@ -249,17 +238,4 @@ func copyFile(to, from string) error {
 // Tracked lists the tracked files that differ from HEAD, in dir's repository.
 func Tracked(ctx context.Context, dir string) (string, error) {
 	return git(ctx, dir, "status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
-}
-
-// CommitDate is when a commit was made (whole seconds, UTC).
-func CommitDate(ctx context.Context, dir, commit string) (time.Time, error) {
-	out, err := git(ctx, dir, "log", "-1", "--no-show-signature", "--format=%ct", commit)
-	if err != nil {
-		return time.Time{}, err
-	}
-	var sec int64
-	if _, err := fmt.Sscanf(strings.TrimSpace(out), "%d", &sec); err != nil {
-		return time.Time{}, fmt.Errorf("git log printed %q", out)
-	}
-	return time.Unix(sec, 0).UTC(), nil
 }

@@ -55,7 +55,8 @@ var (
 // Sweep kills what probes of this program left running outside their process
 // groups, and says how many processes that were. It knows them by a variable
 // in their environment, and looks at every process of the machine (10 to 15
-// microseconds each): call it once, at the end, when no Client is open. Linux
+// microseconds each): call it where no Client is open, after a build and at the
+// end. Linux
 // only; elsewhere it finds nothing.
 func Sweep() int { return sweep(runMarker()) }
 

@@ -30,8 +30,8 @@ const listLimit = 5 * time.Minute
 // compile builds the built-in probe inside the module of the side's folder:
 // with its toolchain, go.mod, go.sum, vendor folder or workspace, and the
 // environment's GOFLAGS, GOAMD64, GOFIPS140 and so on. Nothing is written but
-// below temp, and what go keeps in its caches. note is for people. The error is errNoModule or says
-// why it cannot be compiled there.
+// below temp, and what go keeps in its caches. note is for people. The error is
+// errNoModule or says why it cannot be compiled there.
 func (s Side) compile(ctx context.Context, x bool, temp string) (paths []string, note string, err error) {
 	env, err := s.goEnv(ctx)
 	if err != nil {
@@ -94,7 +94,8 @@ func (s Side) compile(ctx context.Context, x bool, temp string) (paths []string,
 func flagValue(flags []string, name string) string {
 	value := ""
 	for _, f := range flags {
-		if v, ok := strings.CutPrefix(strings.TrimPrefix(f, "-"), strings.TrimPrefix(name, "-")+"="); ok {
+		// go takes one hyphen or two
+		if v, ok := strings.CutPrefix(strings.TrimLeft(f, "-"), strings.TrimLeft(name, "-")+"="); ok {
 			value = v
 		}
 	}
@@ -151,14 +152,14 @@ func value(env []string, name string) string {
 
 // layouts is how many builds, which differ in nothing but the order in which
 // the linker laid their functions, the rounds are spread over: between two
-// such builds the cost differs by 0.3 % (standard deviation; up to 0.6 %), so
-// between any two versions of a program too (docs/measuring.md). It divides
-// the least number of rounds.
+// such builds the cost differs by 0.2 to 0.3 % (standard deviation), so between
+// any two versions of a program too (docs/measuring.md). It divides the least
+// number of rounds.
 var layouts = 8 // tests need fewer
 
 // goEnv asks go about the side's folder.
 func (s Side) goEnv(ctx context.Context) (map[string]string, error) {
-	if !hasModule(s.Dir) && !hasWorkspace(s.Environ) {
+	if work := value(s.Environ, "GOWORK"); !hasModule(s.Dir) && (work == "" || work == "off") {
 		return nil, errNoModule // whether or not there is a go
 	}
 	var out bytes.Buffer
@@ -190,15 +191,6 @@ func hasModule(dir string) bool {
 		}
 		dir = up
 	}
-}
-
-func hasWorkspace(env []string) bool {
-	for _, v := range env {
-		if f, ok := strings.CutPrefix(v, "GOWORK="); ok {
-			return f != "" && f != "off"
-		}
-	}
-	return false
 }
 
 // copyModule copies go.mod and go.sum, and returns the former's path.

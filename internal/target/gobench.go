@@ -29,7 +29,7 @@ func (s Spec) benchmarks() (pkg, expr string, err error) {
 		return "", "", fmt.Errorf("go-bench %q: write a package and a regular expression, such as ./internal/auth Hash", s.Rest)
 	}
 	if strings.HasPrefix(words[0], "-") {
-		return "", "", fmt.Errorf("go-bench %q: %q is no package", s.Rest, words[0])
+		return "", "", fmt.Errorf("go-bench %q: %q is no package: write one such as ./internal/auth", s.Rest, words[0])
 	}
 	for part := range strings.SplitSeq(words[1], "/") {
 		if _, err := regexp.Compile(part); err != nil {
@@ -75,7 +75,7 @@ func (s Side) benchTargets(ctx context.Context, spec Spec, temp string) ([]Built
 		if err := s.once(ctx, args, dir, &stdout, &stderr); err != nil {
 			return nil, nil, err
 		}
-		return readBenchmarks(stdout.printed())
+		return readBenchmarks(stdout.buf)
 	}
 	_, names, err := run(ctx, expr, "1x")
 	if err != nil {
@@ -126,7 +126,7 @@ func readBenchmarks(out []byte) (times map[string]time.Duration, names []string,
 			return nil, nil, fmt.Errorf("benchmark %s reports no ns/op: it must measure time (b.ReportMetric(0, \"ns/op\") hides it)", name)
 		}
 		if _, again := times[name]; again {
-			return nil, nil, fmt.Errorf("benchmark %s is reported twice", name)
+			return nil, nil, fmt.Errorf("benchmark %s is reported twice: give each a name of its own", name)
 		}
 		times[name] = ns
 		names = append(names, name)
@@ -158,11 +158,10 @@ func benchmarkName(n benchfmt.Name) string {
 
 // exactly matches one benchmark.
 func exactly(name string) string {
-	parts := strings.Split(name, "/")
+	parts := strings.Split("Benchmark"+name, "/")
 	for i, p := range parts {
 		parts[i] = "^" + regexp.QuoteMeta(p) + "$"
 	}
-	parts[0] = "^Benchmark" + strings.TrimPrefix(parts[0], "^")
 	return strings.Join(parts, "/")
 }
 

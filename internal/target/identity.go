@@ -20,7 +20,12 @@ import (
 func identity(commands []probe.Command) string {
 	h := sha256.New()
 	for _, c := range commands {
-		if !addProgram(h, c) {
+		paths, folders := filesOf(c)
+		if len(paths) == 0 || folders || !static(paths[0]) {
+			return ""
+		}
+		fmt.Fprintf(h, "%q\n", c.Args[1:])
+		if hashFiles(h, paths) != nil {
 			return ""
 		}
 	}
@@ -34,68 +39,52 @@ func (b Built) Files() (paths []string, hash string) {
 	if b.Spec.Kind != Probe && b.Spec.Kind != Time || b.Err != nil {
 		return nil, ""
 	}
-	c := b.command
+	paths, _ = filesOf(b.command)
+	h := sha256.New()
+	if len(paths) == 0 || hashFiles(h, paths) != nil {
+		return paths, ""
+	}
+	return paths, hex.EncodeToString(h.Sum(nil))
+}
+
+// filesOf has the program, first, and the files among its arguments; nothing
+// where the program is not there. folders says that an argument is one.
+func filesOf(c probe.Command) (paths []string, folders bool) {
 	path, err := c.Find()
 	if err != nil {
-		return nil, ""
+		return nil, false
 	}
 	paths = []string{path}
 	for _, a := range c.Args[1:] {
 		if !filepath.IsAbs(a) {
 			a = filepath.Join(c.Dir, a)
 		}
-		if info, err := os.Stat(a); err == nil && info.Mode().IsRegular() {
+		switch info, err := os.Stat(a); {
+		case err != nil: // it names no file
+		case info.Mode().IsRegular():
 			paths = append(paths, a)
+		default:
+			folders = true
 		}
 	}
-	h := sha256.New()
+	return paths, folders
+}
+
+// hashFiles adds the files' bytes, each with its length.
+func hashFiles(h io.Writer, paths []string) error {
 	for _, p := range paths {
 		f, err := os.Open(p)
 		if err != nil {
-			return paths, ""
-		}
-		_, err = io.Copy(h, f)
-		f.Close()
-		if err != nil {
-			return paths, ""
-		}
-	}
-	return paths, hex.EncodeToString(h.Sum(nil))
-}
-
-// addProgram reports false where it is not all there.
-func addProgram(h io.Writer, c probe.Command) bool {
-	path, err := c.Find()
-	if err != nil || !static(path) {
-		return false
-	}
-	for i, a := range c.Args {
-		file := path
-		if i > 0 {
-			fmt.Fprintf(h, "%q\n", a)
-			if file = a; !filepath.IsAbs(file) {
-				file = filepath.Join(c.Dir, file)
-			}
-		}
-		info, err := os.Stat(file)
-		switch {
-		case err != nil && i > 0:
-			continue // an argument that names no file
-		case err != nil || !info.Mode().IsRegular():
-			return false
-		}
-		f, err := os.Open(file)
-		if err != nil {
-			return false
+			return err
 		}
 		n, err := io.Copy(h, f)
 		f.Close()
 		if err != nil {
-			return false
+			return err
 		}
 		fmt.Fprintf(h, "\n%d\n", n)
 	}
-	return true
+	return nil
 }
 
 // static reports whether a program needs no other file: on Linux one that

@@ -1,7 +1,6 @@
 package target
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"time"
@@ -42,10 +41,7 @@ func (s Side) timeTarget(b *Built) {
 
 // once runs a program a single time.
 func (s Side) once(ctx context.Context, args []string, dir string, stdout, stderr *tailWriter) error {
-	probe.Command{Args: args, Dir: dir, Env: s.Environ}.EvictProgram()
+	probe.Command{Args: args, Dir: dir, Env: s.Environ}.EvictProgram() // as before each start of a probe
 	return program{args: args, dir: dir, env: s.Environ, limit: onceLimit, stdout: stdout, stderr: stderr,
 		explain: "it must end by itself"}.run(ctx)
 }
-
-// printed is what a program wrote, as far as it was kept.
-func (t *tailWriter) printed() []byte { return bytes.Clone(t.buf) }

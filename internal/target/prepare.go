@@ -43,7 +43,8 @@ type Built struct {
 	Program string
 	Took    time.Duration // to build it
 
-	inModule bool
+	// InModule: a Go target that was compiled inside the side's module.
+	InModule bool
 	command  probe.Command // of a Probe or Time
 }
 
@@ -156,7 +157,7 @@ func (s Side) goTarget(ctx context.Context, b *Built, temp string) {
 		b.Fallback = err.Error()
 	default:
 		b.Note = note
-		b.inModule = true
+		b.InModule = true
 		for _, p := range paths {
 			b.Commands = append(b.Commands, s.command(p))
 		}
@@ -176,9 +177,7 @@ func (s Side) gateBuild(b *Built) {
 	b.Commands = []probe.Command{s.command(args...)}
 }
 
-// OfModule reports whether b, a Go target, was compiled inside the side's module.
-func (b Built) OfModule() bool { return b.inModule }
-
+// command is a program of the side, whose environment Prepare has cleaned.
 func (s Side) command(args ...string) probe.Command {
-	return probe.Command{Args: args, Dir: s.Dir, Env: Environ(s.Environ), Debug: s.Debug, Evict: true}
+	return probe.Command{Args: args, Dir: s.Dir, Env: s.Environ, Debug: s.Debug, Evict: true}
 }

@@ -78,6 +78,9 @@ func (p program) run(ctx context.Context) error {
 			probe.Sweep() // and in groups of its own
 		}
 	}
+	if n := len(tail.buf); p.log != nil && n > 0 && tail.buf[n-1] != '\n' {
+		fmt.Fprintln(p.log) // what follows begins a line, and a log by lines shows this one
+	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
