@@ -162,6 +162,25 @@ func (c *caller) event() map[string]any {
 
 var usesForm = regexp.MustCompile(`(?m)uses: (actions/([a-z-]+)@[0-9a-f]{40})`)
 
+// refused runs a workflow that must fail and say why. act now and then loses the
+// last line of a step that ends at once, never its failure: the words may take
+// another run.
+func (c *caller) refused(event string, payload map[string]any, says string) {
+	c.t.Helper()
+	var out string
+	for range 3 {
+		var ok bool
+		if out, ok = c.act(event, payload); ok {
+			c.t.Errorf("succeeded, want %q\n%s", says, out)
+			return
+		}
+		if strings.Contains(out, says) {
+			return
+		}
+	}
+	c.t.Errorf("failed for another reason than %q\n%s", says, out)
+}
+
 // act runs the workflows of the event and returns what it printed, and
 // whether it succeeded.
 func (c *caller) act(event string, payload map[string]any, more ...string) (output string, ok bool) {

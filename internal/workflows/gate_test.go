@@ -114,14 +114,11 @@ func TestGateMissingLeg(t *testing.T) {
 // The exit code of the report is the job's, and nothing is missing then.
 func TestGateRed(t *testing.T) {
 	c := newCaller(t, map[string]string{workflowFile: strings.Replace(example(t, "gate"), "@v1", "@v1\n    with: {runners: '[\"one\"]', setup: ci/none}", 1)})
-	out, ok := c.act("pull_request", c.event())
-	if ok || !strings.Contains(out, "that folder has no action.yml") {
-		t.Errorf("a setup that does not exist: act succeeded, or failed for another reason:\n%s", out)
-	}
+	c.refused("pull_request", c.event(), "that folder has no action.yml")
 
 	c.write(filepath.Join(c.dir, workflowFile), strings.Replace(example(t, "gate"), "@v1", "@v1\n    with: {runners: '[\"one\"]'}", 1))
 	c.env["TEST_REPORT_EXIT"] = "1"
-	out, ok = c.act("pull_request", c.event())
+	out, ok := c.act("pull_request", c.event())
 	if ok || strings.Contains(out, "a measuring job ended with") {
 		t.Errorf("a report that fails: act succeeded, or failed for another reason:\n%s", out)
 	}
