@@ -20,7 +20,7 @@ func (r *run) finish() []result.Run {
 		if r.Raw != nil {
 			r.Raw(s.raw(l))
 		}
-		rounds := usable(s, l, s.Workload)
+		rounds := usable(s, l)
 		if s.outcome == result.Measured && s.Once == nil {
 			r.judge(s, l, rounds)
 		}
@@ -130,7 +130,7 @@ func (r *run) judgeFull(s *subject, l limits, hash float64) {
 	if best.cpu >= 0 {
 		undisturbed = undisturbed && float64(best.cpu)/hash-1 > fullTooLong
 	}
-	warm := s.warm / float64(s.plan.SliceIterations) * float64(s.Workload.Iterations)
+	warm := s.price()(s.warm)
 	switch {
 	case float64(best.own) < (1+fullTooShort)*r.least(s) && float64(best.own) > (1+fullTooShort)*warm:
 		// in one process, slices cost what the long derivation did once that had
@@ -158,7 +158,7 @@ func (r *run) least(s *subject) float64 {
 			least = min(least, x.own)
 		}
 	}
-	return least / float64(s.plan.SliceIterations) * float64(s.Workload.Iterations)
+	return s.price()(least)
 }
 
 // contended: the lanes ran faster around the derivations at full iterations

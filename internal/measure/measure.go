@@ -190,6 +190,7 @@ type subject struct {
 	warm               float64 // what a slice took after them, ns
 	unsettled          bool    // its rounds are over before it has warmed up
 	traces             []trace
+	calls              []float64 // what requests of one iteration took, ns
 	opening            time.Duration
 	spent              time.Duration // on rounds
 	slices, yardsticks time.Duration // of that
@@ -302,7 +303,7 @@ func (r *run) done(g []*subject) bool {
 		if n > 0 {
 			next += s.spent / time.Duration(n)
 		}
-		usable := usable(s, limits, s.Workload)
+		usable := usable(s, limits)
 		few = few || n < minRounds
 		short = short || len(usable) < result.MinRounds
 		enough = enough && (len(usable) >= maxRounds || len(usable) >= result.MinRounds && (s.Brief || r.Enough(usable)))

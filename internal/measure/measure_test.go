@@ -62,6 +62,7 @@ func (w *world) kernels() Kernels {
 // 9,000 ns an iteration.
 type script struct {
 	extra    float64                                              // of the cost, in its timed section
+	call     time.Duration                                        // that each derivation costs beside its iterations
 	warm     int                                                  // slices that cost three times as much
 	key      func(r probe.Request, n int, key []byte) []byte      // what it answers instead
 	own      func(r probe.Request, d time.Duration) time.Duration // what it reports instead
@@ -125,6 +126,7 @@ func (s *scripted) Derive(ctx context.Context, r probe.Request, limit time.Durat
 	for left := float64(r.Iterations) * cost * f * (1 + 0.004*s.rand.Float64()); left > 0; left -= 1e6 {
 		s.pass(min(left, 1e6) * s.slowed())
 	}
+	s.pass(float64(s.call))
 	took := s.now - start
 	share := 1.0
 	if s.cpu > 0 {
@@ -207,6 +209,26 @@ func TestMeasured(t *testing.T) {
 	p := r.Plan
 	if slice := float64(p.SliceIterations) * cost; slice < 0.25e6 || slice > 0.4e6 || p.WarmUp != 2 {
 		t.Errorf("plan %+v: slices of %.0f ns", p, slice)
+	}
+}
+
+// What a call costs beside its iterations counts once a hash, whatever part of
+// a slice it is; also by a clock that shows less.
+func TestCallCost(t *testing.T) {
+	const call = 12 * time.Microsecond
+	for tick, allowed := range map[time.Duration]float64{1: 0.002, 5 * time.Microsecond: 0.004} {
+		w := newWorld(5)
+		r := w.run(t, w.subject("a", script{call: call, own: func(_ probe.Request, d time.Duration) time.Duration {
+			end := w.now.Truncate(tick)
+			return end - (w.now - d).Truncate(tick)
+		}}))[0]
+		if r.Outcome != result.Measured || len(r.Rounds) < result.MinRounds {
+			t.Fatalf("%s: %s, %d rounds", r.Outcome, r.Message, len(r.Rounds))
+		}
+		want := cost*float64(wl.Iterations) + float64(call)
+		if m := median(r); math.Abs(m/want-1.001) > allowed {
+			t.Errorf("tick %v: a hash takes %.0f ns, want about %.0f", tick, m, want)
+		}
 	}
 }
 

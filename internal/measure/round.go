@@ -86,6 +86,10 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 		}
 	}
 
+	if err := r.calls(ctx, p, s); err != nil {
+		return t, err
+	}
+
 	key := yardstick.NewKey(req.Password)
 	var c check
 	r.salt(&req)
@@ -142,6 +146,69 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 	return t, verifyAll(req, later)
 }
 
+// callsEach round are of a single iteration: what a request costs beside its
+// iterations.
+const callsEach = 8
+
+// calls times them, before the slices.
+func (r *run) calls(ctx context.Context, p Process, s *subject) error {
+	if s.plan.SliceIterations == 1 {
+		return nil
+	}
+	req := r.request(s, 1)
+	for range callsEach {
+		r.salt(&req)
+		start := r.Clock()
+		a, err := p.Derive(ctx, req, req.Limit(probe.UnknownIteration))
+		wall := r.Clock() - start
+		if err == nil {
+			err = req.Verify(a.Key)
+		}
+		if err == nil {
+			err = plausible(a, wall, time.Duration(s.tick))
+		}
+		if err != nil {
+			return err
+		}
+		s.calls = append(s.calls, float64(a.Elapsed))
+	}
+	return nil
+}
+
+// call is what a request of one iteration takes, ns, by all rounds; 0 where
+// that is not known.
+func (s *subject) call() float64 {
+	if len(s.calls) == 0 {
+		return 0
+	}
+	if s.tick == 0 {
+		return stats.Quantile(s.calls, 0.25)
+	}
+	// A coarse clock shows a tick or none: their mean tells, without those that
+	// were interrupted.
+	most := 2*stats.Median(s.calls) + s.tick
+	sum, n := 0.0, 0
+	for _, x := range s.calls {
+		if x <= most {
+			sum += x
+			n++
+		}
+	}
+	return sum / float64(n)
+}
+
+// price makes the cost of one hash, ns, from what a slice took: the iterations
+// are of any number, the call around them is one.
+func (s *subject) price() func(slice float64) float64 {
+	call, n, all := s.call(), float64(s.plan.SliceIterations), float64(s.Workload.Iterations)
+	return func(slice float64) float64 {
+		if call == 0 || call >= slice {
+			return slice / n * all
+		}
+		return call + (slice-call)/(n-1)*(all-1)
+	}
+}
+
 // verifyAll checks the keys that the yardsticks did not.
 func verifyAll(req probe.Request, later []pending) error {
 	for _, l := range later {
@@ -186,7 +253,7 @@ func (t trace) clean(l limits) []int {
 const costQuantile = 0.10
 
 // round prices a trace; the Round has Clean 0 where nothing was clean.
-func (t trace) round(l limits, p result.Plan, w workload.Params) result.Round {
+func (t trace) round(l limits, w workload.Params, price func(slice float64) float64) result.Round {
 	clean := t.clean(l)
 	if len(clean) == 0 {
 		return result.Round{}
@@ -197,12 +264,12 @@ func (t trace) round(l limits, p result.Plan, w workload.Params) result.Round {
 		chain = append(chain, t.readings[i].chain, t.readings[i+1].chain)
 		lanes = append(lanes, t.readings[i].lanes, t.readings[i+1].lanes)
 	}
-	cost := stats.Quantile(own, costQuantile) / float64(p.SliceIterations) // ns an iteration, all blocks
+	hash := price(stats.Quantile(own, costQuantile))
 	chainNs := stats.Quantile(chain, costQuantile)
 	return result.Round{
 		Clean:      len(clean),
-		NsPerOp:    cost * float64(w.Iterations),
-		RelCost:    cost / float64(2*w.Blocks()) / chainNs,
+		NsPerOp:    hash,
+		RelCost:    hash / w.Compressions() / chainNs,
 		ChainNs:    chainNs,
 		LanesNs:    stats.Quantile(lanes, costQuantile),
 		CleanShare: float64(len(clean)) / float64(len(t.slices)),
@@ -210,10 +277,11 @@ func (t trace) round(l limits, p result.Plan, w workload.Params) result.Round {
 }
 
 // usable prices the subject's rounds and keeps those that are evidence.
-func usable(s *subject, l limits, w workload.Params) []result.Round {
+func usable(s *subject, l limits) []result.Round {
+	price := s.price()
 	var rounds []result.Round
 	for _, t := range s.traces {
-		if r := t.round(l, s.plan, w); r.Usable() {
+		if r := t.round(l, s.Workload, price); r.Usable() {
 			rounds = append(rounds, r)
 		}
 	}

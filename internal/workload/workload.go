@@ -112,17 +112,23 @@ func (w Params) Key(password string, salt []byte) ([]byte, error) {
 	return Key(w.PRF, password, salt, w.Iterations, w.KeyBytes)
 }
 
+// New makes the function's hash; nil for an unknown one.
+func (p PRF) New() func() hash.Hash {
+	switch p {
+	case SHA1:
+		return sha1.New
+	case SHA256:
+		return sha256.New
+	case SHA512:
+		return sha512.New
+	}
+	return nil
+}
+
 // Key derives keyBytes of key with the standard library.
 func Key(prf PRF, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
-	var h func() hash.Hash
-	switch prf {
-	case SHA1:
-		h = sha1.New
-	case SHA256:
-		h = sha256.New
-	case SHA512:
-		h = sha512.New
-	default:
+	h := prf.New()
+	if h == nil {
 		return nil, fmt.Errorf("unknown prf %q: use sha1, sha256 or sha512", prf)
 	}
 	return pbkdf2.Key(h, password, salt, iterations, keyBytes)
