@@ -18,7 +18,13 @@ func load(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	seed := fs.Uint64("seed", 1, "of the bursts")
 	cores := fs.Int("cores", runtime.NumCPU(), "threads that burn")
 	length := fs.Duration("for", time.Minute, "how long")
+	after := fs.Duration("after", 0, "be idle for this long at first")
 	fs.Parse(args)
+	select {
+	case <-ctx.Done():
+		return nil
+	case <-time.After(*after):
+	}
 	ctx, cancel := context.WithTimeout(ctx, *length)
 	defer cancel()
 	burn(ctx, *seed, *cores)

@@ -14,9 +14,12 @@ import (
 
 const usage = `usage: detector-bench COMMAND [FLAGS]
 
+  record      trials of known truth, by the gate and by others, into a folder
+  judge       what each rule says of recorded trials
   estimator   spread of a round's cost by several estimators
   drift       verdicts of pbkdf2-gate on probes of known drift
   probe       be a probe that does some per cent more work than it is asked for
+  hash        hash once and print the key
   load        keep every core busy in bursts
 
 COMMAND -h lists its flags.`
@@ -25,7 +28,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	commands := map[string]func(context.Context, *flag.FlagSet, []string) error{
-		"estimator": estimator, "drift": drift, "probe": extraProbe, "load": load,
+		"estimator": estimator, "drift": drift, "record": record, "judge": judge, "probe": extraProbe, "hash": hashOnce, "load": load,
 	}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, usage)

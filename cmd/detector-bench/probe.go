@@ -2,29 +2,118 @@ package main
 
 import (
 	"context"
+	"crypto/hmac"
+	"encoding/binary"
 	"flag"
+	"fmt"
+	"hash"
 	"math"
 	"os"
 	"runtime/debug"
+	"strconv"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/goprobe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
-// extraProbe is the built-in probe with a drift of known size: it derives
-// the key as asked and then some iterations more, both inside its timed
-// section.
+// truth is a drift of known size.
+type truth struct {
+	extra float64 // per cent of the iterations, done beyond those of the key
+	call  int     // iterations more for each call, however long it is
+	other bool    // another code path of equal work
+}
+
+// callIterations is what "call" adds: a set-up of some 50 compressions.
+const callIterations = 25
+
+// parseTruth reads what a side is named by: per cent, "call" or "path".
+func parseTruth(name string) (truth, error) {
+	switch name {
+	case "call":
+		return truth{call: callIterations}, nil
+	case "path":
+		return truth{other: true}, nil
+	}
+	x, err := strconv.ParseFloat(name, 64)
+	if err != nil || x < 0 || x > 1000 {
+		return truth{}, fmt.Errorf("%q is no drift: give per cent, call or path", name)
+	}
+	return truth{extra: x}, nil
+}
+
+// extraProbe is a probe with a drift of known size. Its loop goes on after the
+// key is done, so that nothing but iterations is added.
 func extraProbe(_ context.Context, fs *flag.FlagSet, args []string) error {
-	extra := fs.Float64("extra", 0, "per cent of the iterations to do once more")
+	name := fs.String("extra", "0", "per cent of the iterations to add; call: some for each call; path: the same work by other code")
 	fs.Parse(args)
+	t, err := parseTruth(*name)
+	if err != nil {
+		return err
+	}
 	debug.SetGCPercent(-1)
-	derive := workload.Key
+	d := deriver{truth: t}
 	return goprobe.Serve(os.Stdin, os.Stdout, "pbkdf2-probe/1 go-extra", func(name, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
 		prf := workload.PRF(name)
-		key, err := derive(prf, password, salt, iterations, keyBytes)
-		if more := int(math.Round(float64(iterations) * *extra / 100)); err == nil && more > 0 {
-			_, err = derive(prf, password, salt, more, keyBytes)
+		if prf.New() == nil {
+			return nil, fmt.Errorf("unknown prf %q", name)
 		}
-		return key, err
+		return d.derive(prf, password, salt, iterations, keyBytes), nil
 	})
+}
+
+// deriver derives keys, and carries what part of an iteration it still owes.
+type deriver struct {
+	truth
+	owed float64
+}
+
+func (d *deriver) derive(prf workload.PRF, password string, salt []byte, iterations, keyBytes int) []byte {
+	d.owed += float64(iterations)*d.extra/100 + float64(d.call)
+	more := math.Floor(d.owed)
+	d.owed -= more
+	loop := iterate
+	if d.other {
+		loop = iterateToo
+	}
+	mac := hmac.New(prf.New(), []byte(password))
+	var key []byte
+	for block := uint32(1); len(key) < keyBytes; block++ {
+		mac.Reset()
+		mac.Write(salt)
+		mac.Write(binary.BigEndian.AppendUint32(nil, block))
+		u := mac.Sum(nil)
+		sum := append([]byte(nil), u...)
+		loop(mac, u, sum, iterations-1)
+		key = append(key, sum...)
+		loop(mac, u, sum, int(more))
+	}
+	return key[:keyBytes]
+}
+
+// iterate does n iterations on u and sums them up.
+//
+//go:noinline
+func iterate(mac hash.Hash, u, sum []byte, n int) {
+	for range n {
+		mac.Reset()
+		mac.Write(u)
+		u = mac.Sum(u[:0])
+		for i, x := range u {
+			sum[i] ^= x
+		}
+	}
+}
+
+// iterateToo is iterate elsewhere in the program.
+//
+//go:noinline
+func iterateToo(mac hash.Hash, u, sum []byte, n int) {
+	for range n {
+		mac.Reset()
+		mac.Write(u)
+		u = mac.Sum(u[:0])
+		for i := range sum {
+			sum[i] ^= u[i]
+		}
+	}
 }
