@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -116,13 +115,4 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 }
 
 // deviation is the standard deviation over the mean.
-func deviation(v []float64) float64 {
-	var mean, sum float64
-	for _, x := range v {
-		mean += x / float64(len(v))
-	}
-	for _, x := range v {
-		sum += (x - mean) * (x - mean)
-	}
-	return math.Sqrt(sum/float64(len(v)-1)) / mean
-}
+func deviation(v []float64) float64 { return spread(v) / mean(v) }

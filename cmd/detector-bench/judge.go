@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
@@ -9,9 +10,11 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/perf/benchmath"
 
@@ -37,18 +40,64 @@ type rule struct {
 	call func(t trial, head int) (c call, ok bool)
 }
 
-// judge prints what each rule says of recorded trials.
+// judge says what each rule makes of recorded trials.
 func judge(_ context.Context, flags *flag.FlagSet, args []string) error {
+	plots := flags.String("plots", "", "folder for the plots, as SVG")
 	flags.Parse(args)
 	if flags.NArg() == 0 {
 		return errors.New("name the folders of recorded trials")
 	}
-	trials, err := readTrials(flags.Args())
+	trials, digest, err := readTrials(flags.Args())
 	if err != nil {
 		return err
 	}
+	printTrials(os.Stdout, trials, digest)
 	printVerdicts(os.Stdout, trials)
+	printCoverage(os.Stdout, trials)
+	printErrors(os.Stdout, trials)
+	if *plots == "" {
+		return nil
+	}
+	loads, _ := loadsOf(trials)
+	for _, load := range loads {
+		for name, plot := range map[string]func(io.Writer, []trial, string) error{"power": plotPower, "errors": plotErrors} {
+			var b bytes.Buffer
+			if err := plot(&b, trials, load); err != nil {
+				return err
+			}
+			if err := os.WriteFile(filepath.Join(*plots, name+"-"+load+".svg"), b.Bytes(), 0o666); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
+}
+
+// printTrials says what was recorded where.
+func printTrials(w io.Writer, trials []trial, digest string) {
+	first, last := trials[0], trials[len(trials)-1]
+	fmt.Fprintf(w, "%d trials, %s to %s, on %s (%s), seed %d, %v a side and method; SHA-256 of the files %s\n", len(trials),
+		first.Began.Format("2006-01-02 15:04"), last.Began.Format("2006-01-02 15:04 MST"), cmp.Or(first.Host.CPU, "a CPU"), first.Host.CPUID, first.Seed, first.Budget, digest)
+	loads, n := loadsOf(trials)
+	fmt.Fprintf(w, "\n| load | trials | rounds a side | usable | clean share | gate, s a side |")
+	fmt.Fprintf(w, "\n| --- | --- | --- | --- | --- | --- |\n")
+	for _, load := range loads {
+		var rounds, usable, clean, took []float64
+		for _, t := range trials {
+			if t.Load != load {
+				continue
+			}
+			took = append(took, t.Took["gate"].Seconds()/float64(len(t.Sides)))
+			for _, g := range t.Gate {
+				rounds = append(rounds, float64(len(g.Raw.Rounds)))
+				usable = append(usable, float64(len(g.Run.Rounds)))
+				for _, r := range g.Raw.Rounds {
+					clean = append(clean, float64(len(r.Clean))/float64(len(r.Slices)))
+				}
+			}
+		}
+		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.0f %% | %.1f |\n", load, n[load], mean(rounds), mean(usable), 100*mean(clean), mean(took))
+	}
 }
 
 // thresholds of the gate that are tried.
@@ -61,16 +110,16 @@ func rules(trials []trial) []rule {
 			return gateCall(t.Gate[0].Run, t.Gate[head].Run, th, true), true
 		}})
 	}
-	before := map[int]*trial{} // by number: the trial before under the same load
+	before := map[time.Time]*trial{} // by its start: the trial before under the same load
 	last := map[string]*trial{}
 	for i := range trials {
 		t := &trials[i]
-		before[t.Number] = last[t.Load]
+		before[t.Began] = last[t.Load]
 		last[t.Load] = t
 	}
 	for _, th := range []float64{0.005, 0.0075, 0.01, 0.02, 0.03, 0.10} {
 		all = append(all, rule{"gate, stored, same boot, " + percent(th), func(t trial, head int) (call, bool) {
-			b := before[t.Number]
+			b := before[t.Began]
 			if b == nil || b.Host != t.Host {
 				return quiet, false
 			}
@@ -166,35 +215,81 @@ func gateVerdict(then, now result.Run, threshold float64, pair bool) verdict.Tar
 	return verdict.Judge(p, []verdict.Case{c})[0]
 }
 
+// intervals are what the gate's pairs read of a truth.
+func intervals(trials []trial, load, truth string) (all []verdict.Interval) {
+	for _, t := range trials {
+		for i, s := range t.Sides {
+			if i == 0 || s != truth || t.Load != load {
+				continue
+			}
+			if c := gateVerdict(t.Gate[0].Run, t.Gate[i].Run, 0.03, true).Comparisons; len(c) > 0 && c[0].Raw != (verdict.Interval{}) {
+				all = append(all, c[0].Raw)
+			}
+		}
+	}
+	return all
+}
+
 // tally counts the calls of a rule on one truth.
 type tally struct{ n, alarms, undecided int }
 
-// printVerdicts writes a table for each load: a row for each rule, a column for
-// each truth.
-func printVerdicts(w io.Writer, trials []trial) {
-	var loads []string
+// count is the rule's tally of one truth under one load.
+func (r rule) count(trials []trial, load, truth string) (c tally) {
 	for _, t := range trials {
-		if !slices.Contains(loads, t.Load) {
+		if t.Load != load {
+			continue
+		}
+		for i, s := range t.Sides {
+			if i == 0 || s != truth {
+				continue
+			}
+			if what, ok := r.call(t, i); ok {
+				c.n++
+				switch what {
+				case alarm:
+					c.alarms++
+				case undecided:
+					c.undecided++
+				}
+			}
+		}
+	}
+	return c
+}
+
+// loadsOf are the loads of the trials, and how many each has.
+func loadsOf(trials []trial) (loads []string, n map[string]int) {
+	n = map[string]int{}
+	for _, t := range trials {
+		if n[t.Load]++; n[t.Load] == 1 {
 			loads = append(loads, t.Load)
 		}
 	}
 	slices.Sort(loads)
-	for _, load := range loads {
-		var truths []string
-		n := 0
-		for _, t := range trials {
-			if t.Load != load {
-				continue
-			}
-			n++
-			for _, s := range t.Sides[1:] {
-				if !slices.Contains(truths, s) {
-					truths = append(truths, s)
-				}
+	return loads, n
+}
+
+// truthsOf are the truths that the heads of a load's trials have, the least
+// first.
+func truthsOf(trials []trial, load string) (truths []string) {
+	for _, t := range trials {
+		for _, s := range t.Sides[1:] {
+			if t.Load == load && !slices.Contains(truths, s) {
+				truths = append(truths, s)
 			}
 		}
-		slices.SortStableFunc(truths, func(a, b string) int { return cmp.Compare(order(a), order(b)) })
-		fmt.Fprintf(w, "\nload: %s, %d trials\n\n| rule |", load, n)
+	}
+	slices.SortStableFunc(truths, func(a, b string) int { return cmp.Compare(order(a), order(b)) })
+	return truths
+}
+
+// printVerdicts writes a table for each load: a row for each rule, a column for
+// each truth.
+func printVerdicts(w io.Writer, trials []trial) {
+	loads, n := loadsOf(trials)
+	for _, load := range loads {
+		truths := truthsOf(trials, load)
+		fmt.Fprintf(w, "\n### Alarms, load: %s, %d trials\n\n| rule |", load, n[load])
 		for _, tr := range truths {
 			fmt.Fprintf(w, " %s |", truthLabel(tr))
 		}
@@ -202,31 +297,39 @@ func printVerdicts(w io.Writer, trials []trial) {
 		for _, r := range rules(trials) {
 			row, any := "| "+r.name+" |", false
 			for _, tr := range truths {
-				var c tally
-				for _, t := range trials {
-					if t.Load != load {
-						continue
-					}
-					for i := 1; i < len(t.Sides); i++ {
-						if t.Sides[i] != tr {
-							continue
-						}
-						if what, ok := r.call(t, i); ok {
-							c.n++
-							switch what {
-							case alarm:
-								c.alarms++
-							case undecided:
-								c.undecided++
-							}
-						}
-					}
-				}
+				c := r.count(trials, load, tr)
 				row += " " + c.String() + " |"
 				any = any || c.n > 0
 			}
 			if any {
 				fmt.Fprintln(w, row)
+			}
+		}
+	}
+}
+
+// printCoverage writes how often the 95 % interval of a pair holds the truth, and
+// how wide it is to either side.
+func printCoverage(w io.Writer, trials []trial) {
+	fmt.Fprintf(w, "\n### Intervals of pairs\n\n| load | truth | holds the truth | half of its width, median | widest |\n| --- | --- | --- | --- | --- |\n")
+	loads, _ := loadsOf(trials)
+	for _, load := range loads {
+		for _, truth := range truthsOf(trials, load) {
+			t, err := parseTruth(truth)
+			if err != nil {
+				continue
+			}
+			var half []float64
+			var c tally
+			for _, iv := range intervals(trials, load, truth) {
+				c.n++
+				if iv.Lo <= t.extra/100 && t.extra/100 <= iv.Hi {
+					c.alarms++
+				}
+				half = append(half, 100*(iv.Hi-iv.Lo)/2)
+			}
+			if c.n > 0 {
+				fmt.Fprintf(w, "| %s | %s | %s | %.2f %% | %.2f %% |\n", load, truthLabel(truth), c, stats.Median(half), slices.Max(half))
 			}
 		}
 	}

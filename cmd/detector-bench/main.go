@@ -15,7 +15,7 @@ import (
 const usage = `usage: detector-bench COMMAND [FLAGS]
 
   record      trials of known truth, by the gate and by others, into a folder
-  judge       what each rule says of recorded trials
+  judge       what each rule says of recorded trials, and how far estimates are off
   estimator   spread of a round's cost by several estimators
   drift       verdicts of pbkdf2-gate on probes of known drift
   probe       be a probe that does some per cent more work than it is asked for

@@ -35,7 +35,7 @@ func parseTruth(name string) (truth, error) {
 		return truth{other: true}, nil
 	}
 	x, err := strconv.ParseFloat(name, 64)
-	if err != nil || x < 0 || x > 1000 {
+	if err != nil || !(x >= 0 && x <= 1000) {
 		return truth{}, fmt.Errorf("%q is no drift: give per cent, call or path", name)
 	}
 	return truth{extra: x}, nil
@@ -68,9 +68,7 @@ type deriver struct {
 }
 
 func (d *deriver) derive(prf workload.PRF, password string, salt []byte, iterations, keyBytes int) []byte {
-	d.owed += float64(iterations)*d.extra/100 + float64(d.call)
-	more := math.Floor(d.owed)
-	d.owed -= more
+	more := d.more(iterations)
 	loop := iterate
 	if d.other {
 		loop = iterateToo
@@ -85,9 +83,17 @@ func (d *deriver) derive(prf workload.PRF, password string, salt []byte, iterati
 		sum := append([]byte(nil), u...)
 		loop(mac, u, sum, iterations-1)
 		key = append(key, sum...)
-		loop(mac, u, sum, int(more))
+		loop(mac, u, sum, more)
 	}
 	return key[:keyBytes]
+}
+
+// more is how many iterations to add to these.
+func (d *deriver) more(iterations int) int {
+	d.owed += float64(iterations)*d.extra/100 + float64(d.call)
+	whole := math.Floor(d.owed)
+	d.owed -= whole
+	return int(whole)
 }
 
 // iterate does n iterations on u and sums them up.

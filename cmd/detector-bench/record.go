@@ -1,8 +1,11 @@
 package main
 
 import (
+	"bytes"
 	"compress/gzip"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"flag"
@@ -65,14 +68,6 @@ func scaled(v []float64, by float64) []int32 {
 	return s
 }
 
-func floats(v []int32, by float64) []float64 {
-	s := make([]float64, len(v))
-	for i, x := range v {
-		s[i] = float64(x) / by
-	}
-	return s
-}
-
 func samplesOf(raw measure.Raw) samples {
 	var s samples
 	for _, r := range raw.Rounds {
@@ -89,14 +84,34 @@ func samplesOf(raw measure.Raw) samples {
 // measured again.
 func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	out := flags.String("out", "", "folder for the trials (needed)")
-	trials := flags.Int("trials", 20, "how many trials the folder shall have")
-	length := flags.Duration("for", 0, "start no trial after this time; 0: no limit")
+	trials := flags.Int("trials", 1000, "how many trials the folder shall have at most")
+	length := flags.Duration("for", 50*time.Minute, "start no trial after this time")
 	sides := flags.String("sides", "0,0,0.3,0.5,1,2,5,call,path", "the base and its heads: per cent of more iterations, call or path")
 	budget := flags.Duration("budget", 10*time.Second, "of each side and method")
 	seed := flags.Uint64("seed", 1, "of the load and of every order")
-	loads := flags.String("load", "bursts", "none, bursts, late (from the middle of each method), or several, which take turns")
-	others := flags.Int("others", 1, "every how many trials the others measure too; 0: never")
+	loads := flags.String("load", "bursts,none,bursts,late", "none, bursts, late (from the middle of each method), or several, which take turns")
+	others := flags.Int("others", 3, "every how many trials the others measure too; 0: never")
+	quick := flags.Bool("quick", false, "two minutes: -for 90s -budget 3s -sides 0,0,1 -load bursts -others 2")
+	long := flags.Bool("long", false, "hours: -for 8h -sides 0,0,0.3,0.5,1 -others 9")
 	flags.Parse(args)
+	given := map[string]bool{}
+	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	preset := map[string]string{}
+	switch {
+	case *quick && *long:
+		return errors.New("-quick or -long, not both")
+	case *quick:
+		preset = map[string]string{"for": "90s", "budget": "3s", "sides": "0,0,1", "load": "bursts", "others": "2"}
+	case *long:
+		preset = map[string]string{"for": "8h", "sides": "0,0,0.3,0.5,1", "others": "9"}
+	}
+	for name, value := range preset {
+		if !given[name] {
+			if err := flags.Set(name, value); err != nil {
+				return err
+			}
+		}
+	}
 	if *out == "" {
 		return errors.New("-out names no folder")
 	}
@@ -137,7 +152,7 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
-		if *length > 0 && time.Since(start) > *length {
+		if time.Since(start) > *length {
 			break
 		}
 		t := trial{Number: n, Seed: *seed, Load: kinds[n%len(kinds)], Began: time.Now().UTC(), Host: b.host, Budget: *budget, Sides: names}
@@ -302,35 +317,35 @@ func writeTrial(file string, t trial) (err error) {
 	return err
 }
 
-// readTrials reads folders of trials, in order.
-func readTrials(folders []string) ([]trial, error) {
-	var all []trial
+// readTrials reads folders of trials, in order, and digests their files.
+func readTrials(folders []string) (all []trial, digest string, err error) {
+	sum := sha256.New()
 	for _, dir := range folders {
 		files, err := filepath.Glob(filepath.Join(dir, "*.json.gz"))
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
 		if len(files) == 0 {
-			return nil, fmt.Errorf("%s has no trials: see detector-bench record -h", dir)
+			return nil, "", fmt.Errorf("%s has no trials: see detector-bench record -h", dir)
 		}
 		for _, file := range files {
-			t, err := readTrial(file)
+			data, err := os.ReadFile(file)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", file, err)
+				return nil, "", err
+			}
+			sum.Write(data)
+			t, err := readTrial(data)
+			if err != nil {
+				return nil, "", fmt.Errorf("%s: %w", file, err)
 			}
 			all = append(all, t)
 		}
 	}
-	return all, nil
+	return all, hex.EncodeToString(sum.Sum(nil)), nil
 }
 
-func readTrial(file string) (t trial, err error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return t, err
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
+func readTrial(data []byte) (t trial, err error) {
+	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		return t, err
 	}
