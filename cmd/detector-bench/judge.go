@@ -40,6 +40,28 @@ type rule struct {
 	call func(t trial, head int) (c call, ok bool)
 }
 
+// export writes what the gate recorded of a trial's base and one head as the
+// product's own file.
+func export(_ context.Context, flags *flag.FlagSet, args []string) error {
+	head := flags.Int("head", 1, "which side")
+	flags.Parse(args)
+	if flags.NArg() != 1 {
+		return errors.New("name one file of a trial")
+	}
+	data, err := os.ReadFile(flags.Arg(0))
+	if err != nil {
+		return err
+	}
+	t, err := readTrial(data)
+	if err != nil {
+		return err
+	}
+	if *head < 1 || *head >= len(t.Gate) {
+		return fmt.Errorf("-head %d: the trial has 1 to %d", *head, len(t.Gate)-1)
+	}
+	return result.Write(os.Stdout, []result.Run{t.Gate[0].Run, t.Gate[*head].Run})
+}
+
 // judge says what each rule makes of recorded trials.
 func judge(_ context.Context, flags *flag.FlagSet, args []string) error {
 	plots := flags.String("plots", "", "folder for the plots, as SVG")

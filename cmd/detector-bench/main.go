@@ -16,6 +16,7 @@ const usage = `usage: detector-bench COMMAND [FLAGS]
 
   record      trials of known truth, by the gate and by others, into a folder
   judge       what each rule says of recorded trials, and how far estimates are off
+  export      a recorded pair as a result file
   estimator   spread of a round's cost by several estimators
   drift       verdicts of pbkdf2-gate on probes of known drift
   probe       be a probe that does some per cent more work than it is asked for
@@ -28,7 +29,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	commands := map[string]func(context.Context, *flag.FlagSet, []string) error{
-		"estimator": estimator, "drift": drift, "record": record, "judge": judge, "probe": extraProbe, "hash": hashOnce, "load": load,
+		"estimator": estimator, "drift": drift, "record": record, "judge": judge, "export": export, "probe": extraProbe, "hash": hashOnce, "load": load,
 	}
 	if len(os.Args) < 2 || commands[os.Args[1]] == nil {
 		fmt.Fprintln(os.Stderr, usage)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"hash"
 	"math"
+	"math/rand/v2"
 	"os"
 	"runtime/debug"
 	"strconv"
@@ -21,22 +22,29 @@ type truth struct {
 	extra float64 // per cent of the iterations, done beyond those of the key
 	call  int     // iterations more for each call, however long it is
 	other bool    // another code path of equal work
+	// some processes are slower, by this much and as often as chance has it
+	seldom float64
+	slower float64 // per cent
 }
 
 // callIterations is what "call" adds: a set-up of some 50 compressions.
 const callIterations = 25
 
-// parseTruth reads what a side is named by: per cent, "call" or "path".
+// parseTruth reads what a side is named by: per cent, or a word.
 func parseTruth(name string) (truth, error) {
 	switch name {
 	case "call":
 		return truth{call: callIterations}, nil
 	case "path":
 		return truth{other: true}, nil
+	case "modes":
+		return truth{seldom: 0.5, slower: 17}, nil
+	case "outliers":
+		return truth{seldom: 0.08, slower: 200}, nil
 	}
 	x, err := strconv.ParseFloat(name, 64)
 	if err != nil || !(x >= 0 && x <= 1000) {
-		return truth{}, fmt.Errorf("%q is no drift: give per cent, call or path", name)
+		return truth{}, fmt.Errorf("%q is no drift: give per cent, call, path, modes or outliers", name)
 	}
 	return truth{extra: x}, nil
 }
@@ -44,13 +52,16 @@ func parseTruth(name string) (truth, error) {
 // extraProbe is a probe with a drift of known size. Its loop goes on after the
 // key is done, so that nothing but iterations is added.
 func extraProbe(_ context.Context, fs *flag.FlagSet, args []string) error {
-	name := fs.String("extra", "0", "per cent of the iterations to add; call: some for each call; path: the same work by other code")
+	name := fs.String("extra", "0", "per cent of the iterations to add; call: some for each call; path: the same work by other code; modes, outliers: some processes are slower")
 	fs.Parse(args)
 	t, err := parseTruth(*name)
 	if err != nil {
 		return err
 	}
 	debug.SetGCPercent(-1)
+	if rand.Float64() < t.seldom {
+		t.extra += t.slower
+	}
 	d := deriver{truth: t}
 	return goprobe.Serve(os.Stdin, os.Stdout, "pbkdf2-probe/1 go-extra", func(name, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
 		prf := workload.PRF(name)

@@ -86,7 +86,7 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	out := flags.String("out", "", "folder for the trials (needed)")
 	trials := flags.Int("trials", 1000, "how many trials the folder shall have at most")
 	length := flags.Duration("for", 50*time.Minute, "start no trial after this time")
-	sides := flags.String("sides", "0,0,0.3,0.5,1,2,5,call,path", "the base and its heads: per cent of more iterations, call or path")
+	sides := flags.String("sides", "0,0,0.3,0.5,1,2,5,call,path", "the base and its heads: per cent of more iterations, or what probe -h has for -extra")
 	budget := flags.Duration("budget", 10*time.Second, "of each side and method")
 	seed := flags.Uint64("seed", 1, "of the load and of every order")
 	loads := flags.String("load", "bursts,none,bursts,late", "none, bursts, late (from the middle of each method), or several, which take turns")
