@@ -171,6 +171,9 @@ func setDate(r *Run, s string) (err error) {
 	return nil
 }
 
+// ErrFull is the error of Encode for more than a file may hold.
+var ErrFull = errors.New("too much for a result file")
+
 // Encode validates the runs and returns them as a file. Equal runs give equal
 // bytes. Figures are rounded to what a measurement resolves, dates to the
 // second; encoding what Read returned changes nothing more.
@@ -179,7 +182,7 @@ func Encode(runs []Run) ([]byte, error) {
 		return nil, errors.New("no runs to write: a result file has at least one")
 	}
 	if len(runs) > MaxBlocks {
-		return nil, fmt.Errorf("%d runs are too many for one file: write at most %d", len(runs), MaxBlocks)
+		return nil, fmt.Errorf("%w: %d runs are too many: write at most %d", ErrFull, len(runs), MaxBlocks)
 	}
 	var b bytes.Buffer
 	for i, r := range runs {
@@ -195,7 +198,7 @@ func Encode(runs []Run) ([]byte, error) {
 		}
 	}
 	if b.Len() > MaxFile {
-		return nil, fmt.Errorf("%d runs take %d bytes, more than the %d of a result file: write fewer (`baseline prune` drops old releases)", len(runs), b.Len(), MaxFile)
+		return nil, fmt.Errorf("%w: %d runs take %d bytes, more than %d: write fewer (`baseline prune` drops old releases)", ErrFull, len(runs), b.Len(), MaxFile)
 	}
 	return b.Bytes(), nil
 }

@@ -32,12 +32,20 @@ const (
 )
 
 // Plan is how a target was sampled: made in one place, carried in every
-// file; measurements whose plans differ are never compared.
+// file; measurements whose plans are not alike are never compared.
 type Plan struct {
 	SliceIterations int           // iterations of one slice
 	Slices          int           // kept slices of a round
 	WarmUp          int           // slices at the start of a round that are dropped
 	Yardstick       time.Duration // nominal length of one yardstick
+}
+
+// Alike reports whether what was sampled by the two can be compared: rounds of
+// as many slices, of one length, between yardsticks of one length. How many
+// slices were dropped before them does not matter, once the target is warm.
+func (p Plan) Alike(o Plan) bool {
+	p.WarmUp = o.WarmUp
+	return p == o
 }
 
 // What a round needs to be evidence, and how many of them a verdict needs.

@@ -293,3 +293,22 @@ func TestUsable(t *testing.T) {
 		}
 	}
 }
+
+func TestPlanAlike(t *testing.T) {
+	p := Plan{SliceIterations: 1000, Slices: 160, WarmUp: 2, Yardstick: 250 * time.Microsecond}
+	for _, c := range []struct {
+		change func(*Plan)
+		want   bool
+	}{
+		{func(p *Plan) { p.WarmUp = 20 }, true},
+		{func(p *Plan) { p.SliceIterations = 800 }, false},
+		{func(p *Plan) { p.Slices = 200 }, false},
+		{func(p *Plan) { p.Yardstick *= 2 }, false},
+	} {
+		o := p
+		c.change(&o)
+		if got := p.Alike(o); got != c.want {
+			t.Errorf("%+v and %+v: %t", p, o, got)
+		}
+	}
+}

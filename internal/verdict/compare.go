@@ -217,7 +217,7 @@ func workloadChange(then, now workload.Params) string {
 
 // samePlan: slices of one length in one process are comparable only with
 // their like.
-func samePlan(a, b result.Run) bool { return a.Plan == b.Plan }
+func samePlan(a, b result.Run) bool { return a.Plan.Alike(b.Plan) }
 
 func planText(p result.Plan) string {
 	return fmt.Sprintf("%d slices of %d iterations after %d, yardstick %v", p.Slices, p.SliceIterations, p.WarmUp, p.Yardstick)
