@@ -24,6 +24,13 @@ var baselineList = subcommand{
 		if err := in.noArgs(); err != nil {
 			return err
 		}
+		if in.folder && in.latest {
+			return usageError("baseline list: --folder or --latest: give one of them")
+		}
+		if in.folder {
+			fmt.Fprintln(c.Stdout, in.policy.Baselines)
+			return nil
+		}
 		store, err := baseline.Open(c.path(in.policy.Baselines))
 		if err != nil {
 			return err

@@ -32,6 +32,7 @@ type invocation struct {
 	xcrypto    bool
 	keep       int
 	latest     bool
+	folder     bool
 	unverified bool
 	emulated   bool
 	disturbed  bool
@@ -63,6 +64,7 @@ var own = map[string]func(*flag.FlagSet, *invocation){
 	},
 	"baseline list": func(fs *flag.FlagSet, in *invocation) {
 		fs.BoolVar(&in.latest, "latest", false, "print the name of the newest release only, nothing where there is none")
+		fs.BoolVar(&in.folder, "folder", false, "print the folder of the baselines only, whether it exists or not")
 	},
 	"baseline update": func(fs *flag.FlagSet, in *invocation) {
 		fs.BoolVar(&in.unverified, "allow-unverified", false, "record targets whose keys could not be checked")

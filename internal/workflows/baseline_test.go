@@ -53,11 +53,12 @@ func TestBaseline(t *testing.T) {
 	if !ok {
 		t.Fatalf("act failed:\n%s", out)
 	}
-	const rest = "key=pbkdf2-baseline fail-on=none target= budget= threshold=, token=none setup=none"
+	const rest = "key=pbkdf2-baseline fail-on=none target= budget= threshold=, baselines=.pbkdf2-gate-recorded/stored token=none setup=none"
 	got := c.logged("build", "download", "result")
-	slices.Sort(got[:8]) // legs run in any order
+	slices.Sort(got[:12]) // legs run in any order
 	want := []string{
 		"action leg=macos-15 " + rest, "action leg=macos-15 " + rest, "action leg=ubuntu-24.04 " + rest, "action leg=ubuntu-24.04 " + rest,
+		"checkout main in .pbkdf2-gate-recorded", "checkout main in .pbkdf2-gate-recorded", "checkout main in .pbkdf2-gate-recorded", "checkout main in .pbkdf2-gate-recorded",
 		"checkout refs/tags/v2.0.0 in .", "checkout refs/tags/v2.0.0 in .", "checkout refs/tags/v2.0.0 in .", "checkout refs/tags/v2.0.0 in .",
 		"checkout main in repository",
 		"baseline [update] [--release] [v2.0.0] [--pull-request] [--] [../results/pbkdf2-baseline-ubuntu-24.04-1/result.txt] [../results/pbkdf2-baseline-ubuntu-24.04-2/result.txt]" +
@@ -80,9 +81,9 @@ func TestBaselineInputs(t *testing.T) {
 		t.Fatalf("act failed:\n%s", out)
 	}
 	want := []string{
-		"checkout main in .",
+		"checkout main in .", "checkout main in .pbkdf2-gate-recorded",
 		"setup: built=yes status=[] beside=there",
-		"action leg=one key=mine fail-on=none target=go=go;ours=probe:./ours; budget=1s threshold=, token=none setup=yes",
+		"action leg=one key=mine fail-on=none target=go=go;ours=probe:./ours; budget=1s threshold=, baselines=.pbkdf2-gate-recorded/stored token=none setup=yes",
 		"checkout main in repository",
 		"baseline [update] [--release] [v2.0.0] [--commit-to] [stable] [--] [../results/mine-one-1/result.txt] in repository",
 		"result of one",
@@ -104,8 +105,8 @@ func TestBaselineTopUp(t *testing.T) {
 	}
 	want := []string{
 		"checkout main in repository", "baseline list --latest in repository",
-		"checkout refs/tags/v2.0.0 in .",
-		"action leg=one key=pbkdf2-baseline fail-on=none target= budget= threshold=, token=none setup=none",
+		"checkout refs/tags/v2.0.0 in .", "checkout main in .pbkdf2-gate-recorded",
+		"action leg=one key=pbkdf2-baseline fail-on=none target= budget= threshold=, baselines=.pbkdf2-gate-recorded/stored token=none setup=none",
 		"checkout main in repository",
 		"baseline [update] [--release] [v2.0.0] [--pull-request] [--new-platforms] [--] [../results/pbkdf2-baseline-one-1/result.txt] in repository",
 		"result of one", "after https://github.test/review",

@@ -19,7 +19,7 @@ func TestGate(t *testing.T) {
 	if !ok {
 		t.Fatalf("act failed:\n%s", out)
 	}
-	const rest = "key=pbkdf2-gate fail-on=none target= budget= threshold=, token=none setup=none"
+	const rest = "key=pbkdf2-gate fail-on=none target= budget= threshold=, baselines=none token=none setup=none"
 	got := c.logged("build", "download")
 	slices.Sort(got[:3]) // legs end in any order
 	want := []string{
@@ -76,7 +76,7 @@ func TestGateInputs(t *testing.T) {
 		"build",
 		"setup: built=yes status=[] beside=there",
 		"build",
-		`action leg=one key=mine fail-on=none target=go=go;ours=probe:./ours "a b"; budget=1s threshold=2%,4% token=none setup=yes`,
+		`action leg=one key=mine fail-on=none target=go=go;ours=probe:./ours "a b"; budget=1s threshold=2%,4% baselines=none token=none setup=yes`,
 		"build",
 		"download mine-one-1",
 		"report [--expect] [one] [--comment] [on-drift] [--key] [mine] [--target] [go=go", `ours=probe:./ours "a b"`,
