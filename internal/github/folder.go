@@ -108,6 +108,10 @@ func (c *Client) folder(ctx context.Context, repo Repo, branch, tree, path strin
 		if t.GetTruncated() {
 			return nil, c.explain(todo, &answerError{text: "GitHub lists only a part of it: it has too many files", hint: "keep nothing but baselines in it"})
 		}
+		// Nothing else that is empty may pass for an empty folder.
+		if t.GetSHA() != tree {
+			return nil, c.explain(todo, &answerError{text: "the answer is not that folder's list", hint: "run the job again"})
+		}
 		return t.Entries, nil
 	}
 	for part := range strings.SplitSeq(path, "/") {
