@@ -95,14 +95,15 @@ func refuse(r *result.Run, opt Options) string {
 // each on its own host; measurements whose plans differ are never compared, so
 // a release keeps to one: the plan of what is recorded already where any run
 // has it, else the one that most runs share, then the one with more usable
-// rounds, then the shorter slices.
-func onePlan(recorded, runs []result.Run) (kept, others []result.Run, why string) {
+// rounds, then the shorter slices. Fresh says that what is recorded has another
+// plan.
+func onePlan(recorded, runs []result.Run) (kept, others []result.Run, why string, fresh bool) {
 	version := runs[0].YardstickVersion()
 	before := alike(filter(recorded, func(r *result.Run) bool { return r.YardstickVersion() == version }))
 	if len(before) > 0 {
 		plan := newest(latest(before).runs).Plan
 		if kept, others = byPlan(runs, plan); len(kept) > 0 {
-			return kept, others, "it was sampled by another plan than the baseline recorded before, and cannot be compared with it"
+			return kept, others, "it was sampled by another plan than the baseline recorded before, and cannot be compared with it", false
 		}
 	}
 	var best []result.Run
@@ -111,12 +112,12 @@ func onePlan(recorded, runs []result.Run) (kept, others []result.Run, why string
 			best, others = same, rest
 		}
 	}
-	return best, others, fmt.Sprintf("it was sampled by another plan than the release's other replicas (%d), and cannot be compared with them: measure it again once they are recorded", len(best))
+	return best, others, fmt.Sprintf("it was sampled by another plan than the release's other replicas (%d), and cannot be compared with them: measure it again once they are recorded", len(best)), len(before) > 0
 }
 
 func byPlan(runs []result.Run, p result.Plan) (same, others []result.Run) {
 	for _, r := range runs {
-		if r.Plan == p {
+		if r.Plan.Alike(p) {
 			same = append(same, r)
 		} else {
 			others = append(others, r)

@@ -3,7 +3,9 @@ package baseline
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
+	"maps"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -70,14 +72,35 @@ func Amend(files Files, pending *Files, release string, runs []result.Run, opt O
 			after[p] = carry(before[p], release, theirs)
 		}
 	}
+	held := slices.Concat(slices.Collect(maps.Values(after))...)
+	for _, name := range files.Names {
+		p, ok := platformOfFile(name)
+		if _, has := before[p]; !ok || has {
+			continue
+		}
+		data, err := files.Read(name)
+		if err != nil {
+			return nil, rep, err
+		}
+		// A damaged file of another platform is not in the way.
+		if runs, err := files.parse(name, data, p); err == nil {
+			held = append(held, runs...)
+		}
+	}
+	newer := newerCommit(held, release, incoming)
 	for _, p := range platforms {
 		if err := load(p); err != nil {
 			return nil, rep, err
 		}
-		merged, taken := merge(&rep, after[p], release, incoming[p], opt)
+		merged, taken := merge(&rep, after[p], release, incoming[p], newer, opt)
 		if len(taken) == 0 {
 			continue
 		}
+		merged, dropped, err := fit(merged, opt.Threshold)
+		if err != nil {
+			return nil, rep, fmt.Errorf("update baselines of %s: %w", p, err)
+		}
+		rep.Dropped = append(rep.Dropped, dropped...)
 		same, err := equal(after[p], merged)
 		if err != nil {
 			return nil, rep, err
@@ -122,7 +145,7 @@ func carry(runs []result.Run, release string, theirs []result.Run) []result.Run 
 		}
 	}
 	missing := filter(theirs, func(r *result.Run) bool { return r.Release == release && !has[seriesOfRun(r)] })
-	runs, _ = merge(&Report{}, runs, release, missing, Options{})
+	runs, _ = merge(&Report{}, runs, release, missing, nil, Options{})
 	return runs
 }
 
@@ -135,6 +158,10 @@ func (f Files) load(p host.Platform) ([]result.Run, error) {
 	if err != nil {
 		return nil, err
 	}
+	return f.parse(name, data, p)
+}
+
+func (f Files) parse(name string, data []byte, p host.Platform) ([]result.Run, error) {
 	return result.ReadChecked(bytes.NewReader(data), f.Where(name), func(r *result.Run) error { return check(r, p) })
 }
 

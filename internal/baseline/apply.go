@@ -3,7 +3,9 @@ package baseline
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -59,6 +61,17 @@ func apply(edits []edit) ([]Change, error) {
 	}
 	return changes, nil
 }
+
+// removeAbandoned removes what processes that were killed were writing. Only who
+// holds the lock may: nobody else is writing.
+func removeAbandoned(dir string) {
+	files, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "*", ".*"+extension+"[0-9]*"))
+	for _, f := range files {
+		_ = os.Remove(f) // one that stays does no harm
+	}
+}
+
+var escapeGlob = strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace
 
 // equal reports whether both would be the same file; its error is about the
 // new runs.

@@ -1,6 +1,7 @@
 package baseline
 
 import (
+	"errors"
 	"fmt"
 	"os"
 
@@ -9,8 +10,8 @@ import (
 
 // Prune drops old releases from every file in the folder, and says which runs
 // went. The newest releases stay, as many as keep says (at least 1), and
-// with them, of each target and workload that they measure, the runs that
-// Select has as its anchor. Where the step from there to the next one that
+// with them, of each target and workload, the runs that Select has as latest
+// and as its anchor. Where the step from there to the next one that
 // stays would pass the threshold, so do the fewest in between that divide it:
 // the anchor is then the same as before. Threshold is Select's.
 func Prune(dir string, keep int, threshold float64) (Report, error) {
@@ -43,6 +44,19 @@ func Prune(dir string, keep int, threshold float64) (Report, error) {
 	return rep, err
 }
 
+// fit drops old releases until the file holds the runs: those that Prune would
+// drop for the most releases that fit.
+func fit(runs []result.Run, threshold float64) (kept, dropped []result.Run, err error) {
+	kept = runs
+	for keep := len(releases(runs)) - 1; ; keep-- {
+		_, err = result.Encode(kept)
+		if !errors.Is(err, result.ErrFull) || keep < 1 {
+			return kept, dropped, err
+		}
+		kept, dropped = prune(runs, keep, threshold)
+	}
+}
+
 func prune(runs []result.Run, keep int, threshold float64) (kept, dropped []result.Run) {
 	all := releases(runs)
 	recent := map[string]bool{}
@@ -54,7 +68,7 @@ func prune(runs []result.Run, keep int, threshold float64) (kept, dropped []resu
 		series  series
 	}
 	support := map[block]bool{}
-	for _, s := range seriesOf(filter(runs, func(r *result.Run) bool { return recent[r.Release] })) {
+	for _, s := range seriesOf(runs) {
 		for _, name := range supports(alike(filter(runs, s.matches)), recent, threshold) {
 			support[block{name, s}] = true
 		}

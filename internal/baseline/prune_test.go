@@ -35,8 +35,8 @@ func TestPrune(t *testing.T) {
 		"creep keeps a step":        {history("go", 100, 104, 108, 108), 1, "v1/go/r v2/go/r v4/go/r"},
 		"creep that goes back":      {history("go", 100, 104, 108, 104, 100), 1, "v1/go/r v5/go/r"},
 		"a release beside its date": {append(history("go", 100, 100), released("v0", "r", day(1), 100)), 1, "v1/go/r v2/go/r"},
-		"a target that is measured no more goes": {
-			append(history("old", 100), history("go", 100, 100, 100)...), 2, "v1/go/r v2/go/r v3/go/r"},
+		"a target that the newest have not keeps its last": {
+			append(history("old", 100, 100), history("go", 100, 100, 100, 100)...), 2, "v1/old/r v2/old/r v1/go/r v3/go/r v4/go/r"},
 		"one target's anchor keeps that target only": {
 			append(history("go", 100, 100, 100), history("node", 100, 200, 200)...), 1, "v1/go/r v3/go/r v2/node/r v3/node/r"},
 	} {

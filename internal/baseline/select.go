@@ -38,9 +38,10 @@ type Selection struct {
 // whose plans differ are never compared.
 //
 // The anchor is the oldest release that is left, re-set at each release whose
-// median over all rounds differs from that of the release before by more than
-// threshold (0.05 is 5 %), up or down: such a change was seen and accepted,
-// while smaller ones add up against the anchor.
+// relative cost, the median over all rounds, differs from that of the release
+// before by more than threshold (0.05 is 5 %), up or down: such a change was
+// seen and accepted, while smaller ones add up against the anchor. Times would
+// not do: releases meet hosts whose clocks differ.
 func Select(runs []result.Run, target string, w workload.Params, yardstickVersion string, threshold float64) Selection {
 	var same, otherWorkload, otherYardstick []result.Run
 	for _, r := range runs {
@@ -133,7 +134,7 @@ func alike(runs []result.Run) []release {
 	}
 	n := newest(latest(releases(runs)).runs)
 	return releases(filter(runs, func(r *result.Run) bool {
-		return r.Workload == n.Workload && r.YardstickVersion() == n.YardstickVersion() && r.Plan == n.Plan
+		return r.Workload == n.Workload && r.YardstickVersion() == n.YardstickVersion() && r.Plan.Alike(n.Plan)
 	}))
 }
 
@@ -161,16 +162,25 @@ func anchorOf(all []release, threshold float64) int {
 // passes reports whether the change between two releases is over the
 // threshold.
 func passes(then, now release, threshold float64) bool {
-	return math.Abs(now.nsPerOp()/then.nsPerOp()-1) > threshold
+	return math.Abs(now.relCost()/then.relCost()-1) > threshold
 }
 
 // nsPerOp is the median over all rounds of the release, NaN without any.
 func (r release) nsPerOp() float64 {
-	var ns []float64
+	return r.median(func(x result.Round) float64 { return x.NsPerOp })
+}
+
+// relCost is the same of the cost relative to the chain.
+func (r release) relCost() float64 {
+	return r.median(func(x result.Round) float64 { return x.RelCost })
+}
+
+func (r release) median(figure func(result.Round) float64) float64 {
+	var v []float64
 	for _, run := range r.runs {
 		for _, round := range run.Rounds {
-			ns = append(ns, round.NsPerOp)
+			v = append(v, figure(round))
 		}
 	}
-	return stats.Median(ns)
+	return stats.Median(v)
 }

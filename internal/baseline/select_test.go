@@ -143,3 +143,28 @@ func TestMedian(t *testing.T) {
 		t.Errorf("of nothing: %v", got)
 	}
 }
+
+// Releases meet hosts whose clocks differ: the anchor goes by the relative
+// cost, so that it neither follows a clock nor misses a step that one hides.
+func TestAnchorAndClocks(t *testing.T) {
+	t.Parallel()
+	at := func(release string, n int, ms, clock float64) result.Run {
+		r := released(release, "r", day(n), ms*clock)
+		for i := range r.Rounds {
+			r.Rounds[i].RelCost /= clock
+			r.Rounds[i].ChainNs *= clock
+		}
+		return r
+	}
+	for name, c := range map[string]struct {
+		runs []result.Run
+		want string
+	}{
+		"slow hosts in turn": {[]result.Run{at("v1", 1, 100, 1), at("v2", 2, 101.8, 1.07), at("v3", 3, 103.6, 1)}, "v1"},
+		"a fast host hides":  {[]result.Run{at("v1", 1, 100, 1), at("v2", 2, 108, 0.93)}, "v2"},
+	} {
+		if got := Select(c.runs, "go", workload.Reference(), "1", 0.05).AnchorRelease; got != c.want {
+			t.Errorf("%s: anchor %s, want %s", name, got, c.want)
+		}
+	}
+}

@@ -50,7 +50,7 @@ func Shifts(before, after []File, threshold float64) []Shift {
 					shift.CPU = r.Host.CPU
 				}
 			}
-			shift.Incomparable = old != nil && fresh != nil && (old.Plan != fresh.Plan || old.YardstickVersion() != fresh.YardstickVersion())
+			shift.Incomparable = old != nil && fresh != nil && (!old.Plan.Alike(fresh.Plan) || old.YardstickVersion() != fresh.YardstickVersion())
 			shifts = append(shifts, shift)
 		}
 	}

@@ -5,7 +5,6 @@ import (
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
-	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
@@ -18,6 +17,9 @@ type Step struct {
 	Workload workload.Params
 	Now      Level
 	Then     Level // of the release before that can be compared; zero: there is none
+	// Unlike is, without Then, the release before, of another plan or yardstick;
+	// empty: there is none.
+	Unlike string
 	// Resets: the change passes the threshold, so that the anchor of what
 	// follows is this release.
 	Resets bool
@@ -32,13 +34,7 @@ type Level struct {
 }
 
 func (r release) level() Level {
-	var rel []float64
-	for _, run := range r.runs {
-		for _, round := range run.Rounds {
-			rel = append(rel, round.RelCost)
-		}
-	}
-	return Level{r.name, r.nsPerOp(), stats.Median(rel), len(r.runs)}
+	return Level{r.name, r.nsPerOp(), r.relCost(), len(r.runs)}
 }
 
 // Steps are those of one release in the file, ordered by target and workload.
@@ -50,13 +46,17 @@ func (f File) Steps(name string, threshold float64) []Step {
 		now := newest(filter(of, s.matches))
 		// What can be compared with it, as alike has it for the latest.
 		all := releases(filter(f.Runs, func(r *result.Run) bool {
-			return s.matches(r) && r.YardstickVersion() == now.YardstickVersion() && r.Plan == now.Plan
+			return s.matches(r) && r.YardstickVersion() == now.YardstickVersion() && r.Plan.Alike(now.Plan)
 		}))
 		at := slices.IndexFunc(all, func(r release) bool { return r.name == name })
 		step := Step{Platform: f.Platform, CPU: now.Host.CPU, Target: s.target, Workload: s.workload, Now: all[at].level()}
 		if at > 0 {
 			step.Then = all[at-1].level()
 			step.Resets = passes(all[at-1], all[at], threshold)
+		} else {
+			step.Unlike = latest(releases(filter(f.Runs, func(r *result.Run) bool {
+				return s.matches(r) && r.Release != name && !r.Date.After(now.Date)
+			}))).name
 		}
 		steps = append(steps, step)
 	}

@@ -89,6 +89,10 @@ func (s *Store) Load(p host.Platform) ([]result.Run, error) {
 }
 
 func load(path string, p host.Platform) ([]result.Run, error) {
+	// Opening a pipe would wait for who writes it.
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, fmt.Errorf("baseline file %s is not a regular file: remove it", path)
+	}
 	runs, err := result.ReadFileChecked(path, func(r *result.Run) error { return check(r, p) })
 	if errors.Is(err, fs.ErrNotExist) {
 		if _, e := os.Lstat(path); e == nil {
@@ -156,6 +160,21 @@ func (s *Store) All() ([]File, error) {
 		}
 	}
 	return files, nil
+}
+
+// readable returns what can be read of the folder. A file of another platform
+// that cannot be is not in the way of an update.
+func readable(dir string) (runs []result.Run) {
+	files, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "*", "*"+extension))
+	for _, f := range files {
+		cpuid := strings.TrimSuffix(filepath.Base(f), extension)
+		if p, ok := platformOf(filepath.Base(filepath.Dir(f)), cpuid); ok {
+			if r, err := load(f, p); err == nil {
+				runs = append(runs, r...)
+			}
+		}
+	}
+	return runs
 }
 
 // An Entry sums up what is kept of one target and workload on one platform.

@@ -19,12 +19,15 @@ type Options struct {
 	// NewPlatforms records only on platforms that the release has nothing of:
 	// a later measurement adds what the first one did not meet.
 	NewPlatforms bool
+	Threshold    float64 // Select's, for what stays in a file that is full
 }
 
 // Report says what Update or Prune did.
 type Report struct {
 	Files   []Change
 	LeftOut []LeftOut
+	Dropped []result.Run // by Update, of files that would have been too large
+	Fresh   []result.Run // recorded by Update with a plan that nothing before has
 }
 
 // A Change is what became of one file.
@@ -62,7 +65,9 @@ type LeftOut struct {
 // sampled by different plans cannot be compared: those of one plan are
 // recorded, the one recorded before where any has it, else the one that most
 // of them share. The report says what was left out and why. What cannot belong
-// to one release, as runs of several commits, is an *InputError.
+// to one release, as runs of several commits, is an *InputError. A file that
+// would be larger than a result file may be loses its oldest releases, as by
+// Prune.
 //
 // Releases stand from the oldest to the newest by date of the commit, of
 // equal dates as they were recorded. Comments in a file do not survive a
@@ -95,6 +100,8 @@ func Update(dir, release string, runs []result.Run, opt Options) (Report, error)
 		return rep, err
 	}
 	defer unlock()
+	removeAbandoned(dir)
+	newer := newerCommit(readable(dir), release, incoming)
 	var edits []edit
 	for _, p := range platforms {
 		path, _ := path(dir, p)
@@ -102,8 +109,13 @@ func Update(dir, release string, runs []result.Run, opt Options) (Report, error)
 		if err != nil {
 			return rep, err
 		}
-		merged, recorded := merge(&rep, old, release, incoming[p], opt)
+		merged, recorded := merge(&rep, old, release, incoming[p], newer, opt)
 		if len(recorded) > 0 {
+			merged, dropped, err := fit(merged, opt.Threshold)
+			if err != nil {
+				return rep, fmt.Errorf("update baselines of %s: %w", p, err)
+			}
+			rep.Dropped = append(rep.Dropped, dropped...)
 			edits = append(edits, edit{p, path, old, merged, recorded})
 		}
 	}
@@ -125,9 +137,25 @@ func checkIncoming(incoming map[host.Platform][]result.Run) ([]host.Platform, er
 	return platforms, nil
 }
 
+// newerCommit returns a run of the release whose commit is newer than that of
+// the incoming ones, which is one; nil where there is none. Held is everything
+// that is stored: a release is one commit, whatever CPU and target.
+func newerCommit(held []result.Run, name string, incoming map[host.Platform][]result.Run) *result.Run {
+	for _, runs := range incoming {
+		n := newest(runs)
+		for i, r := range held {
+			if r.Release == name && r.Commit != n.Commit && r.Date.After(n.Date) {
+				return &held[i]
+			}
+		}
+	}
+	return nil
+}
+
 // merge returns the runs of a file with the incoming ones of the release in
-// it, and those of them that it took.
-func merge(rep *Report, old []result.Run, name string, incoming []result.Run, opt Options) (merged, taken []result.Run) {
+// it, and those of them that it took: none where the release holds a newer
+// commit.
+func merge(rep *Report, old []result.Run, name string, incoming []result.Run, newer *result.Run, opt Options) (merged, taken []result.Run) {
 	known := opt.NewPlatforms && hasRelease(old, name)
 	leaveOut := func(runs []result.Run, format string, args ...any) {
 		for _, r := range runs {
@@ -136,6 +164,10 @@ func merge(rep *Report, old []result.Run, name string, incoming []result.Run, op
 	}
 	if known {
 		leaveOut(incoming, "release %s has a baseline of this CPU already", name)
+		return old, nil
+	}
+	if newer != nil {
+		leaveOut(incoming, "release %s holds commit %s of %s, which is newer", name, commitName(newer), newer.Date.Format(time.DateOnly))
 		return old, nil
 	}
 	all := releases(old)
@@ -147,14 +179,11 @@ func merge(rep *Report, old []result.Run, name string, incoming []result.Run, op
 	runs := all[at].runs
 	for _, s := range seriesOf(incoming) {
 		these := filter(incoming, s.matches)
-		if newer := filter(runs, func(r *result.Run) bool {
-			return s.matches(r) && r.Commit != these[0].Commit && r.Date.After(newest(these).Date)
-		}); len(newer) > 0 {
-			leaveOut(these, "release %s holds commit %s of %s, which is newer", name, commitName(&newer[0]), newer[0].Date.Format(time.DateOnly))
-			continue
-		}
-		these, others, why := onePlan(filter(old, s.matches), these)
+		these, others, why, fresh := onePlan(filter(old, s.matches), these)
 		leaveOut(others, "%s", why)
+		if fresh {
+			rep.Fresh = append(rep.Fresh, these...)
+		}
 		runs = append(filter(runs, func(r *result.Run) bool { return !s.matches(r) }), these...)
 		taken = append(taken, these...)
 	}

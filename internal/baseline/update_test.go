@@ -1,12 +1,15 @@
 package baseline
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -87,8 +90,14 @@ func TestUpdateKeepsTheNewerCommit(t *testing.T) {
 	update(t, dir, "v1", run("go", "new", "c2", day(2), 154))
 	late := []result.Run{run("go", "late", "c1", day(1), 150), run("node", "late", "c1", day(1), 190)}
 	rep := update(t, dir, "v1", late...)
-	equals(t, names(stored(t, dir)), "v1/go/new v1/node/late")
-	equals(t, reasons(rep), []string{"go/late: release v1 holds commit c2 of 2026-01-02, which is newer"})
+	equals(t, names(stored(t, dir)), "v1/go/new")
+	equals(t, reasons(rep), []string{"go/late: release v1 holds commit c2 of 2026-01-02, which is newer", "node/late: release v1 holds commit c2 of 2026-01-02, which is newer"})
+	// A release is one commit on every CPU.
+	elsewhere := run("go", "late", "c1", day(1), 150)
+	elsewhere.Host.CPUID = "another"
+	if rep := update(t, dir, "v1", elsewhere); len(rep.Files) > 0 || len(rep.LeftOut) != 1 {
+		t.Errorf("a late run of another CPU: %+v", rep)
+	}
 
 	rep = update(t, dir, "v1", late[0])
 	if len(rep.Files) > 0 || len(rep.LeftOut) != 1 {
@@ -96,9 +105,107 @@ func TestUpdateKeepsTheNewerCommit(t *testing.T) {
 	}
 	// The same commit, and a newer one, replace.
 	update(t, dir, "v1", run("go", "again", "c2", day(2), 154))
-	equals(t, names(stored(t, dir)), "v1/go/again v1/node/late")
+	equals(t, names(stored(t, dir)), "v1/go/again")
 	update(t, dir, "v1", run("go", "newer", "c3", day(3), 154))
-	equals(t, names(stored(t, dir)), "v1/go/newer v1/node/late")
+	equals(t, names(stored(t, dir)), "v1/go/newer")
+}
+
+// What a killed update was writing is removed by the next one, and nothing
+// else.
+func TestUpdateRemovesAbandoned(t *testing.T) {
+	t.Parallel()
+	dir := filepath.Join(t.TempDir(), "odd [name]")
+	update(t, dir, "v1", run("go", "a", "c1", day(1), 154))
+	folder := filepath.Join(dir, "linux-amd64")
+	for _, name := range []string{".cpu-13.txt2161311799762783043", ".keep", ".cpu-13.txt", "mine.txt7"} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte("cut"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	update(t, dir, "v2", run("go", "b", "c2", day(2), 154))
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var left []string
+	for _, e := range entries {
+		left = append(left, e.Name())
+	}
+	equals(t, left, []string{".cpu-13.txt", ".keep", zen.CPUID + extension, "mine.txt7"})
+}
+
+// A pipe in the folder is no baseline, and is not waited for.
+func TestPipe(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	update(t, dir, "v1", run("go", "a", "c1", day(1), 154))
+	if err := unix.Mkfifo(filepath.Join(dir, "linux-amd64/pipe.txt"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	store, err := Open(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := store.All(); err == nil || !strings.Contains(err.Error(), "pipe.txt is not a regular file") {
+		t.Error(err)
+	}
+}
+
+// A file that is full loses its oldest releases, but not what a run is held
+// against.
+func TestUpdateFull(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	rounds := run("go", "r", "c", day(1), 100).Rounds
+	for len(rounds) < 40 {
+		rounds = append(rounds, rounds[0])
+	}
+	many := func(n int) (runs []result.Run) {
+		for i := range 5 {
+			for j := range 9 {
+				r := run(fmt.Sprintf("t%d", i), fmt.Sprintf("r%d", j), fmt.Sprintf("c%d", n), day(1).AddDate(0, n, 0), 100)
+				r.Rounds = rounds
+				runs = append(runs, r)
+			}
+		}
+		return runs
+	}
+	path, err := path(dir, zen)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var old []result.Run
+	for n := range 22 {
+		for _, r := range many(n) {
+			r.Release = fmt.Sprintf("v%d", n)
+			old = append(old, thin(r))
+		}
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for n := 22; ; n++ {
+		if n > 40 {
+			t.Fatal("it is never full")
+		}
+		if n == 22 {
+			if err := result.WriteFile(path, old); err != nil {
+				t.Fatal(err)
+			}
+		}
+		rep, err := Update(dir, fmt.Sprintf("v%d", n), many(n), Options{Threshold: 0.05})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(rep.Dropped) == 0 {
+			continue
+		}
+		kept := releases(stored(t, dir))
+		if latest(kept).name != fmt.Sprintf("v%d", n) || kept[0].name != "v0" || len(kept) < 20 {
+			t.Errorf("kept %d releases, %s to %s", len(kept), kept[0].name, latest(kept).name)
+		}
+		return
+	}
 }
 
 func TestUpdateLeavesOut(t *testing.T) {

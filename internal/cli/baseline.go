@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"time"
 
@@ -47,7 +48,7 @@ branch pbkdf2-gate/baselines-RELEASE with a pull request, or directly.`,
 		if err != nil {
 			return err
 		}
-		opt := baseline.Options{Unverified: in.unverified, Emulated: in.emulated, Disturbed: in.disturbed, NewPlatforms: in.commit.newPlatforms}
+		opt := baseline.Options{Unverified: in.unverified, Emulated: in.emulated, Disturbed: in.disturbed, NewPlatforms: in.commit.newPlatforms, Threshold: in.policy.BaselineThreshold}
 		if in.commit.remote() {
 			return c.commitBaselines(ctx, in, event, runs, opt)
 		}
@@ -95,12 +96,32 @@ func (c *Command) sayChanges(rep baseline.Report, verb, release string, err erro
 			fmt.Fprintf(c.Stdout, "%s %s\n", f.Path, f.State)
 		}
 	}
-	for _, l := range rep.LeftOut {
-		fmt.Fprintln(c.Stderr, leftOut(l))
+	for _, s := range asides(rep) {
+		fmt.Fprintln(c.Stderr, s)
 	}
 	if err == nil && len(rep.Files) == 0 && len(rep.LeftOut) == 0 {
 		fmt.Fprintln(c.Stdout, "nothing to do")
 	}
+}
+
+// asides are what an update did beside recording.
+func asides(rep baseline.Report) (lines []string) {
+	for _, l := range rep.LeftOut {
+		lines = append(lines, leftOut(l))
+	}
+	for _, r := range rep.Fresh {
+		lines = append(lines, fmt.Sprintf("not comparable: %s of run %s on %s was sampled by another plan than the baselines before, which are not compared with it: small steps add up from here", r.Target, r.ID, r.Host.Platform()))
+	}
+	var dropped []string
+	for _, r := range rep.Dropped {
+		if s := fmt.Sprintf("%s on %s", r.Release, r.Host.Platform()); !slices.Contains(dropped, s) {
+			dropped = append(dropped, s)
+		}
+	}
+	if len(dropped) > 0 {
+		lines = append(lines, "the file is full, old releases go: "+strings.Join(dropped, ", "))
+	}
+	return lines
 }
 
 type workloadText struct {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
@@ -184,7 +185,7 @@ func stepOf(s baseline.Step) report.Step {
 	}
 	return report.Step{
 		Platform: strings.TrimSpace(s.Platform.GOOS + "/" + s.Platform.GOARCH + " " + s.CPU), CPUID: s.Platform.CPUID,
-		Target: s.Target, Workload: s.Workload, Then: level(s.Then), Now: level(s.Now),
+		Target: s.Target, Workload: s.Workload, Then: level(s.Then), Now: level(s.Now), Unlike: s.Unlike,
 	}
 }
 
@@ -230,14 +231,18 @@ func (c *Command) sayCommit(e *github.Event, rep baseline.Report, change report.
 	}
 	job := github.NewJob(c.Stdout, c.getenv)
 	var text bytes.Buffer
-	for _, l := range rep.LeftOut {
+	rep.LeftOut = slices.DeleteFunc(slices.Clone(rep.LeftOut), func(l baseline.LeftOut) bool {
 		if l.Known {
 			fmt.Fprintln(&text, leftOut(l))
-		} else if err := job.Warn("pbkdf2-gate", leftOut(l)); err != nil {
+		}
+		return l.Known
+	})
+	for _, s := range asides(rep) {
+		if err := job.Warn("pbkdf2-gate", s); err != nil {
 			return err
 		}
 	}
-	rep.LeftOut = nil
+	rep.LeftOut, rep.Fresh, rep.Dropped = nil, nil, nil
 	quiet := *c
 	quiet.Stdout = &text
 	quiet.sayChanges(rep, "records", change.Name, nil)

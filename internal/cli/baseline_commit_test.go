@@ -133,7 +133,7 @@ func TestUpdatePullRequest(t *testing.T) {
 		t.Fatalf("exit %d, %d pull requests: %s%s", code, len(pulls), out, errs)
 	}
 	if p := pulls[0]; p.Title != "Baselines of v2" || p.Base.Ref != "main" ||
-		!strings.Contains(p.Body, "🔺 **+10.0&nbsp;%** | +10.0&nbsp;% | **go**<br><sub>linux/amd64 CPU a · a</sub> | 165&nbsp;ms | v1: 150&nbsp;ms | 2 |") ||
+		!strings.Contains(p.Body, "| +10.0&nbsp;% | 🔺 **+10.0&nbsp;%** | **go**<br><sub>linux/amd64 CPU a · a</sub> | 165&nbsp;ms | v1: 150&nbsp;ms | 2 |") ||
 		!strings.Contains(p.Body, "| new | – | **go**<br><sub>linux/amd64 CPU b · b</sub>") {
 		t.Errorf("pull request %q into %s:\n%s", p.Title, p.Base.Ref, p.Body)
 	}

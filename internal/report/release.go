@@ -25,8 +25,9 @@ type Step struct {
 	CPUID    string
 	Target   string
 	Workload workload.Params
-	Then     Level // zero: nothing that can be compared
-	Now      Level // zero: nothing is left
+	Then     Level  // zero: nothing that can be compared
+	Unlike   string // without Then: the release before, sampled otherwise; empty: there is none
+	Now      Level  // zero: nothing is left
 }
 
 // Level is what a release's replicas cost.
@@ -49,9 +50,11 @@ func (s Step) change() (raw, relative float64, ok bool) {
 	return perCent(s.Now.Ns/s.Then.Ns - 1), relative, true
 }
 
-// past reports whether the change is one that re-sets the anchor.
+// past reports whether the change is one that re-sets the anchor: of the
+// relative cost, since hosts differ in their clocks.
 func (s Step) past(threshold float64) bool {
-	return s.Then.Ns > 0 && s.Now.Ns > 0 && math.Abs(s.Now.Ns/s.Then.Ns-1) > threshold
+	_, relative, ok := s.change()
+	return ok && math.Abs(relative) > perCent(threshold)
 }
 
 // Words says the step in a line: "go on linux/amd64 AMD EPYC 7763: v1.3.0
@@ -92,15 +95,15 @@ func (r Release) Markdown(w io.Writer) error {
 func (r Release) markdown(b *bytes.Buffer, most int) {
 	steps := slices.Clone(r.Steps)
 	size := func(s Step) float64 {
-		raw, _, ok := s.change()
+		_, relative, ok := s.change()
 		if !ok {
 			return -1
 		}
-		return math.Abs(raw)
+		return math.Abs(relative)
 	}
 	slices.SortStableFunc(steps, func(a, b Step) int { return cmp.Compare(size(b), size(a)) })
 	platforms, workloads := map[string]bool{}, map[workload.Params]bool{}
-	past, fresh := 0, 0
+	past, fresh, unlike := 0, 0, 0
 	for _, s := range steps {
 		platforms[s.CPUID+s.Platform] = true
 		workloads[s.Workload] = true
@@ -109,6 +112,9 @@ func (r Release) markdown(b *bytes.Buffer, most int) {
 		}
 		if !(s.Then.Ns > 0) {
 			fresh++
+		}
+		if s.Unlike != "" {
+			unlike++
 		}
 	}
 	fmt.Fprintf(b, "### Baselines of %s\n\n", escapeName(r.Name))
@@ -119,6 +125,8 @@ func (r Release) markdown(b *bytes.Buffer, most int) {
 	b.WriteString("\n\n")
 	limit := percent(perCent(r.Threshold))
 	switch {
+	case unlike > 0:
+		fmt.Fprintf(b, "**%s sampled by another plan than before**, so that nothing tells whether the cost changed. Merging accepts that: what follows is held against these.\n", count(unlike, "figure"))
 	case past > 0:
 		fmt.Fprintf(b, "**%s past %s** of the release before. Merging accepts that: it becomes the anchor of what follows.\n", count(past, "change"), limit)
 	case fresh == len(steps):
@@ -137,8 +145,8 @@ func (r Release) markdown(b *bytes.Buffer, most int) {
 	if len(steps) > most {
 		more(b, len(steps)-most)
 	}
-	b.WriteString("\nMedians over the replicas; hosts of one kind differ, so a change that is not also one of the relative cost, " +
-		"time over the yardstick's, may be the host's. Once this is merged, pull requests are held against it. " +
+	b.WriteString("\nMedians over the replicas. Relative is the change of the time over the yardstick's: hosts of one kind differ in " +
+		"their clocks, so a change of the time alone may be the host's. Once this is merged, pull requests are held against it. " +
 		"These files are measured, never edited: to leave a platform out, restore its file.\n")
 }
 
@@ -147,12 +155,14 @@ func (s Step) row(b *bytes.Buffer, threshold float64, withWorkload bool) {
 	if raw, rel, ok := s.change(); ok {
 		change, relative = nowrap(signed(raw, 1)+" %"), nowrap(signed(rel, 1)+" %")
 		was = escapeName(s.Then.Release) + ": " + nowrap(duration(s.Then.Ns))
+	} else if s.Unlike != "" {
+		change, was = "not comparable", escapeName(s.Unlike)+": another plan"
 	}
 	switch {
-	case s.past(threshold) && s.Now.Ns > s.Then.Ns:
-		change = "🔺 **" + change + "**"
+	case s.past(threshold) && s.Now.Relative > s.Then.Relative:
+		relative = "🔺 **" + relative + "**"
 	case s.past(threshold):
-		change = "⚡ **" + change + "**"
+		relative = "⚡ **" + relative + "**"
 	}
 	target := "**" + escapeName(s.Target) + "**"
 	if withWorkload {

@@ -30,13 +30,26 @@ func step(machine int, target string, then, now float64) Step {
 	return s
 }
 
+func clocks(s Step, slower float64) Step {
+	s.Now.Ns *= slower
+	return s
+}
+
+func unlike(s Step, before string) Step {
+	s.Unlike = before
+	return s
+}
+
 // releases are changes of baselines whose text is kept under testdata.
 var releaseScenarios = map[string]Release{
 	"release-first": {"v1.4.0", 0.05, []Step{step(0, "go", 0, 154.8), step(1, "go", 0, 181.2)}},
 	"release-ok":    {"v1.4.0", 0.05, []Step{step(0, "go", 154.2, 154.8), step(0, "node", 126, 125), step(1, "go", 0, 181.2)}},
 	"release-past":  {"v1.4.0", 0.05, []Step{step(0, "go", 154.2, 154.8), step(0, "node", 126, 198.4), step(2, "python", 224, 180)}},
+	// the time of one follows its host's clock, that of another hides a drift
+	"release-clocks": {"v1.4.0", 0.05, []Step{clocks(step(0, "go", 150, 151), 1.08), clocks(step(0, "node", 180, 194.4), 0.93)}},
+	"release-unlike": {"v1.4.0", 0.05, []Step{unlike(step(0, "go", 0, 151), "v1.3.0"), step(0, "node", 180, 181)}},
 	"release-hostile": {"@octocat/<b>#1", 0.05, []Step{{Platform: "linux/amd64 |x| @a", CPUID: "`c`", Target: "**go** :tada:",
-		Workload: workload.Params{PRF: "https://evil.example", Iterations: 1}, Then: Level{"[l](u)", 1e6, 1, 1}, Now: Level{"v2", 2e6, 1, 1}}, step(0, "go", 154.2, 154.8)}},
+		Workload: workload.Params{PRF: "https://evil.example", Iterations: 1}, Then: Level{"[l](u)", 1e6, 1, 1}, Now: Level{"v2", 2e6, 2, 1}}, step(0, "go", 154.2, 154.8)}},
 }
 
 func TestReleaseGolden(t *testing.T) {
@@ -62,9 +75,11 @@ func TestReleaseGolden(t *testing.T) {
 
 func TestReleaseSaid(t *testing.T) {
 	for name, said := range map[string][]string{
-		"release-first": {"2 figures on 2 platforms", "500,000 iterations", "no release before", "| new | – | **go**"},
-		"release-ok":    {"3 figures on 2 platforms", "No change past 5 % of", "| +0.4&nbsp;% | +0.4&nbsp;% | **go**", "v1.3.0: 154&nbsp;ms"},
-		"release-past":  {"**2 changes past 5 %**", "Merging accepts that", "🔺 **+57.5&nbsp;%**", "⚡ **-19.6&nbsp;%**"},
+		"release-first":  {"2 figures on 2 platforms", "500,000 iterations", "no release before", "| new | – | **go**"},
+		"release-ok":     {"3 figures on 2 platforms", "No change past 5 % of", "| +0.4&nbsp;% | +0.4&nbsp;% | **go**", "v1.3.0: 154&nbsp;ms"},
+		"release-clocks": {"**1 change past 5 %**", "| +0.4&nbsp;% | 🔺 **+8.0&nbsp;%** | **node**", "| +8.7&nbsp;% | +0.7&nbsp;% | **go**"},
+		"release-unlike": {"**1 figure sampled by another plan than before**", "| not comparable | – | **go**", "v1.3.0: another plan"},
+		"release-past":   {"**2 changes past 5 %**", "Merging accepts that", "🔺 **+57.5&nbsp;%**", "⚡ **-19.6&nbsp;%**"},
 	} {
 		md := releaseMarkdown(t, releaseScenarios[name])
 		for _, s := range said {
@@ -99,7 +114,7 @@ func TestReleaseStaysUnderItsLimit(t *testing.T) {
 		s.CPUID = strings.Repeat("@", 100) + fmt.Sprint(i)
 		r.Steps = append(r.Steps, s)
 	}
-	r.Steps[1700].Now.Ns *= 2
+	r.Steps[1700].Now.Relative *= 2
 	md := releaseMarkdown(t, r)
 	if len(md) > MarkdownLimit || !strings.Contains(md, "more.") || !strings.Contains(md, "**target1700**") {
 		t.Errorf("%d bytes:\n%.900s", len(md), md)
@@ -111,7 +126,7 @@ func FuzzRelease(f *testing.F) {
 	f.Add("\x1b[31m\u202e\xff\n\n# x\n```\n", -1.0, 1e308, 0.0)
 	f.Fuzz(func(t *testing.T, s string, then, now, threshold float64) {
 		w := workload.Params{PRF: workload.PRF(s), Iterations: 1}
-		x := Step{s, s, s, w, Level{s, then, then, 1}, Level{s, now, now, 2}}
+		x := Step{Platform: s, CPUID: s, Target: s, Workload: w, Then: Level{s, then, then, 1}, Unlike: s, Now: Level{s, now, now, 2}}
 		md := releaseMarkdown(t, Release{s, threshold, []Step{x, step(0, "go", 1, 2), x}})
 		if len(md) > MarkdownLimit {
 			t.Errorf("%d bytes", len(md))
