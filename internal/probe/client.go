@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/counter"
 )
 
 const (
@@ -83,6 +85,7 @@ type Client struct {
 	first  string // the line that hello is
 	marker string
 	debug  io.Writer
+	counts *counter.Group
 
 	grace, closeLimit time.Duration
 
@@ -128,6 +131,16 @@ func (c *Client) CPU() (time.Duration, bool) {
 		return 0, false
 	}
 	return processorTime(c.pid)
+}
+
+// Counts reads what the processor counted since the probe's exec, in all its
+// threads and children; false where it counts nothing, or after its end. While
+// two probes of one thread run, the older one's counts have the newer one's too.
+func (c *Client) Counts() (counter.Reading, bool) {
+	if c.end != nil {
+		return counter.Reading{}, false
+	}
+	return c.counts.Read()
 }
 
 // Derive sends a request and waits for the answer, at most limit (0:

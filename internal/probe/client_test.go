@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/counter"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
@@ -132,6 +133,31 @@ func limitIn(want []string) time.Duration {
 		}
 	}
 	return time.Minute
+}
+
+// Where the processor counts, it counts each derivation of the probe.
+func TestCounts(t *testing.T) {
+	t.Parallel()
+	p := start(t, play(t, "good"))
+	g := counter.Open()
+	defer g.Close()
+	before, ok := p.Counts()
+	if why := g.Absent(); ok != (why == "") {
+		t.Errorf("counted: %t, absent for %q", ok, why)
+	}
+	if _, err := p.Derive(t.Context(), request, time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	if ok {
+		now, _ := p.Counts()
+		if c, counted := now.Since(before); !counted || c.Instructions < 10*float64(request.Iterations) {
+			t.Errorf("%+v, %t for %d iterations", c, counted, request.Iterations)
+		}
+	}
+	p.Kill()
+	if _, ok := p.Counts(); ok {
+		t.Error("a killed probe counts")
+	}
 }
 
 func TestBadAnswer(t *testing.T) {

@@ -83,6 +83,7 @@ func (c *Client) stop(end error) {
 		sweep(c.marker)
 	}
 	c.closeAll()
+	c.counts.Close()
 }
 
 // reap asks once whether the child has ended.

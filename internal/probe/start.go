@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/counter"
 )
 
 // DefaultLimit is the time for the first line, and for an answer where the
@@ -110,6 +112,7 @@ func (p *Client) start(path string, c Command) *Failure {
 		p.closeAll()
 		return &Failure{What: fmt.Sprintf("no pipe to %s: %v; close files, or raise the limit (ulimit -n)", path, err), err: err}
 	}
+	p.counts = counter.Open()
 	pid, err := syscall.ForkExec(path, c.Args, &syscall.ProcAttr{
 		Dir:   c.Dir,
 		Env:   mark(c.Env, p.marker),
@@ -117,6 +120,7 @@ func (p *Client) start(path string, c Command) *Failure {
 		Sys:   procAttr(),
 	})
 	if err != nil {
+		p.counts.Close()
 		p.closeAll()
 		return startFailure(path, err)
 	}
