@@ -98,6 +98,27 @@ var fields = []field{
 	optional(text("release", func(r *Run) *string { return &r.Release })),
 	{"date", false, getDate, setDate},
 	number("disturbed", func(r *Run) *int { return &r.Disturbed }),
+	counted("instructions", func(r *Run) *float64 { return &r.Instructions }),
+	counted("cycles", func(r *Run) *float64 { return &r.Cycles }),
+}
+
+// counted is an optional figure, empty where it is 0.
+func counted(key string, p func(*Run) *float64) field {
+	return field{key, true,
+		func(r *Run) string {
+			if *p(r) == 0 {
+				return ""
+			}
+			return strconv.FormatFloat(*p(r), 'f', -1, 64)
+		},
+		func(r *Run, s string) error {
+			x, err := parseFigure(s)
+			if err == nil && x == 0 {
+				err = errors.New("0 is no count: leave it empty where none was made")
+			}
+			*p(r) = significant(x, digitsCounted)
+			return err
+		}}
 }
 
 func getVerified(r *Run) string {
@@ -289,6 +310,8 @@ func (r *Run) validateFields(rounds int) error {
 		{"release", ifSet(r.Release, ValidRelease)},
 		{"date", validDate(r.Date)},
 		{"disturbed", inRange(r.Disturbed, 0, maxDisturbed)},
+		{"instructions", validCounted(r.Instructions)},
+		{"cycles", validCounted(r.Cycles)},
 	} {
 		if f.err != nil {
 			return &FieldError{f.key, f.err.Error()}

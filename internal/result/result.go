@@ -97,6 +97,10 @@ type Run struct {
 	Release string    // in a baseline file: the release that this records
 	Date    time.Time // of the commit, else of the measurement; whole seconds, UTC
 
+	// Instructions and Cycles are those of a nominal compression in user space,
+	// with the work around the slices; 0 where they were not counted.
+	Instructions, Cycles float64
+
 	Spent     Spent   // zero where it is not known, as in baselines
 	Disturbed int     // rounds that were measured and dropped: too few clean slices
 	Rounds    []Round // usable rounds, in the order in which they were measured

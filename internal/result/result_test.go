@@ -113,6 +113,7 @@ func TestRoundTrip(t *testing.T) {
 	t.Parallel()
 	full := sample(3)
 	full.Host.Emulated, full.Release, full.Unverified, full.Disturbed = "qemu", "probes/v1.2.0+a", true, 7
+	full.Instructions, full.Cycles = 61.2501, 40.1
 	full.Notes = []string{"plain", "a | b", `C:\dir`, `\|`, `||`, `ends in \`, `| starts with a bar`, `a |  b`}
 	full.Message = "only three rounds: the budget was spent"
 	empty := sample(1)
@@ -128,10 +129,11 @@ func TestFiguresAreRoundedOnce(t *testing.T) {
 	t.Parallel()
 	r := sample(1)
 	r.Date = time.Date(2026, 8, 31, 11, 12, 44, 999, time.FixedZone("", 7200))
+	r.Instructions, r.Cycles = 61.24999951, 1234567.8
 	r.Rounds[0] = Round{Clean: 12, NsPerOp: 154012345.678, RelCost: 9.99996, ChainNs: 99.996, LanesNs: 19.41449, CleanShare: 0.1}
 	first := encode(t, r)
 	const want = "BenchmarkPBKDF2/target=go-1 12 154012300 ns/op 10 relcost 100 chain-ns 19.41 lanes-ns 0.1 clean\n"
-	if !strings.HasSuffix(first, want) || !strings.Contains(first, "\ndate: 2026-08-31T09:12:44Z\n") {
+	if !strings.HasSuffix(first, want) || !strings.Contains(first, "\ndate: 2026-08-31T09:12:44Z\n") || !strings.Contains(first, "\ninstructions: 61.25\ncycles: 1234570\n") {
 		t.Errorf("got\n%s\nwant\n%s", first, want)
 	}
 	if second := encode(t, read(t, first)...); second != first {
@@ -163,6 +165,8 @@ func TestEncodeRefuses(t *testing.T) {
 		"notes has an empty note":                   func(r *Run) { r.Notes = []string{""} },
 		"notes has a note that starts or ends":      func(r *Run) { r.Notes = []string{"a", " b"} },
 		"too long for one line":                     func(r *Run) { r.Notes = strings.Fields(strings.Repeat(strings.Repeat("n", 290)+" ", 14)) },
+		"instructions NaN is out of range":          func(r *Run) { r.Instructions = math.NaN() },
+		"cycles 1e-06 is out of range":              func(r *Run) { r.Cycles = 1e-6 },
 		"host-id \"\" is not an id":                 func(r *Run) { r.Host.HostID = "" },
 		"date has the year 1":                       func(r *Run) { r.Date = time.Time{} },
 		"slice-iterations 0 is out of range":        func(r *Run) { r.Plan = Plan{} },
@@ -261,6 +265,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(strings.Replace(full, "notes:", `notes: a \| b | c\\ | \\\|`, 1)))
 	f.Add([]byte(strings.Replace(full, "154012300", "1.540123e+08", 1)))
 	f.Add([]byte(strings.Replace(full, " 37.01 chain", " 99.9999999 chain", 1)))
+	f.Add([]byte(strings.Replace(full, "instructions:", "instructions: 6.12499999e1", 1)))
 	f.Add([]byte("format: pbkdf2-gate/2\n"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		runs, err := Read(bytes.NewReader(data), "x.txt")

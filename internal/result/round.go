@@ -21,6 +21,7 @@ const (
 	digitsRelCost = 5
 	digitsNs      = 4
 	digitsShare   = 3
+	digitsCounted = 6 // nothing disturbs it
 )
 
 // The figures of a round in the order of its line, with their limits.
@@ -58,6 +59,9 @@ func (r Run) rounded() Run {
 		}
 	}
 	r.Rounds = rounds
+	for _, p := range []*float64{&r.Instructions, &r.Cycles} {
+		*p = significant(*p, digitsCounted)
+	}
 	for _, p := range r.Spent.parts() {
 		*p.d = p.d.Truncate(time.Millisecond)
 	}

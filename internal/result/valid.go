@@ -72,6 +72,16 @@ func validSpent(s Spent) error {
 	return nil
 }
 
+// validCounted bounds a figure of a compression; 0 is none.
+func validCounted(x float64) error {
+	if x != 0 && !(x >= minCounted && x <= maxCounted) { // catches NaN
+		return fmt.Errorf("%v is out of range: use %v to %v", x, minCounted, maxCounted)
+	}
+	return nil
+}
+
+const minCounted, maxCounted = 1e-3, 1e9
+
 func validDate(t time.Time) error {
 	if y := t.UTC().Year(); y < 1970 || y > 9999 {
 		return fmt.Errorf("has the year %d: use 1970 to 9999", y)
