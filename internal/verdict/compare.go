@@ -124,6 +124,7 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 		return notComparable("%s was sampled by another plan (%s) than this run (%s)", against, planText(ref.Plan), planText(head.Plan))
 	}
 
+	c.Instructions = instructions(then, head)
 	now, okNow := centreOf([]result.Run{head}, raw)
 	old, okOld := centreOf(then, raw)
 	nowRel, _ := centreOf([]result.Run{head}, relative)

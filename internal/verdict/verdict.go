@@ -54,10 +54,12 @@ type Comparison struct {
 	Same bool
 	// Halves is what the head's own rounds, split in two at random, differ by:
 	// nothing, where the rounds are unbiased; zero where they are too few.
-	Halves  Interval
-	Decides bool              // the verdict is this comparison's
-	Reason  string            // one sentence; what it is about, for people
-	Differs []host.Difference // of machine, toolchain, versions and workload
+	Halves Interval
+	// Instructions are told beside the time, see Meaning.
+	Instructions Instructions
+	Decides      bool              // the verdict is this comparison's
+	Reason       string            // one sentence; what it is about, for people
+	Differs      []host.Difference // of machine, toolchain, versions and workload
 }
 
 // Target is the verdict on one target of one leg.
