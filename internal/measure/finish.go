@@ -48,6 +48,7 @@ func (r *run) finish() []result.Run {
 			}
 			run.Rounds = rounds
 			run.Disturbed = len(s.traces) - len(rounds)
+			run.Instructions, run.Cycles = s.counts()
 		}
 		out = append(out, run)
 	}

@@ -15,6 +15,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/counter"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
@@ -43,6 +44,8 @@ type Process interface {
 	Derive(ctx context.Context, r probe.Request, limit time.Duration) (probe.Answer, error)
 	// CPU is the processor time that it has used; false where unknown.
 	CPU() (time.Duration, bool)
+	// Counts are its instructions and cycles; false where unknown.
+	Counts() (counter.Reading, bool)
 	Close() error
 	Kill()
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/counter"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -71,6 +72,9 @@ type script struct {
 	err      func(r probe.Request, n int) error
 	startErr error
 	mode     func(process int) float64 // cost factor of one process
+	executes float64                   // instructions of a nominal compression; 0: not counted
+	request  float64                   // and of a request beside them
+	shared   bool                      // its counters are in use elsewhere half of the time
 }
 
 const cost = 9000.0
@@ -92,6 +96,7 @@ type scripted struct {
 	script
 	process, asked, slices int
 	used                   time.Duration
+	executed               float64
 }
 
 func (s *scripted) Hello() probe.Hello {
@@ -127,6 +132,7 @@ func (s *scripted) Derive(ctx context.Context, r probe.Request, limit time.Durat
 		s.pass(min(left, 1e6) * s.slowed())
 	}
 	s.pass(float64(s.call))
+	s.executed += s.request + s.executes*workload.Params{PRF: r.PRF, Iterations: r.Iterations, KeyBytes: r.KeyBytes}.Compressions()
 	took := s.now - start
 	share := 1.0
 	if s.cpu > 0 {
@@ -146,6 +152,16 @@ func (s *scripted) Derive(ctx context.Context, r probe.Request, limit time.Durat
 func (s *scripted) CPU() (time.Duration, bool) { return s.used, true }
 func (s *scripted) Close() error               { return nil }
 func (s *scripted) Kill()                      {}
+
+// Counts has one and a half instructions a cycle, and 1e6 from the start.
+func (s *scripted) Counts() (counter.Reading, bool) {
+	x, n := uint64(s.used), 1e6+s.executed
+	r := counter.Reading{Enabled: x, Running: x, Instructions: uint64(n), Cycles: uint64(n / 1.5)}
+	if s.shared {
+		r.Running, r.Instructions, r.Cycles = r.Running/2, r.Instructions/2, r.Cycles/2
+	}
+	return r, s.executes > 0
+}
 
 // wl is small: 4,000 iterations are 36 ms here.
 var wl = workload.Params{PRF: workload.SHA256, Iterations: 4000, SaltBytes: 16, KeyBytes: 64}
@@ -228,6 +244,52 @@ func TestCallCost(t *testing.T) {
 		want := cost*float64(wl.Iterations) + float64(call)
 		if m := median(r); math.Abs(m/want-1.001) > allowed {
 			t.Errorf("tick %v: a hash takes %.0f ns, want about %.0f", tick, m, want)
+		}
+	}
+}
+
+// Instructions are counted over the kept slices alone, where the processor
+// counts: neither a neighbour nor counters that are shared move them.
+func TestInstructions(t *testing.T) {
+	for name, c := range map[string]struct {
+		s    script
+		busy bool
+		want float64
+	}{
+		"counted":          {s: script{executes: 61.25}, want: 61.25},
+		"shared":           {s: script{executes: 61.25, shared: true}, want: 61.25},
+		"a costly warm-up": {s: script{executes: 61.25, warm: 30}, want: 61.25},
+		"beside a neighbour that leaves nothing clean": {s: script{executes: 61.25}, busy: true, want: 61.25},
+		"not counted": {},
+	} {
+		w := newWorld(41)
+		if c.busy {
+			w.busy = func(now time.Duration) bool { return now/(700*time.Microsecond)%4 != 0 }
+		}
+		r := w.run(t, w.subject("a", c.s))[0]
+		if r.Outcome != result.Measured || math.Abs(r.Instructions-c.want) > 0.001 || math.Abs(r.Cycles-c.want/1.5) > 0.001 {
+			t.Errorf("%s: %s, %v instructions and %v cycles", name, r.Outcome, r.Instructions, r.Cycles)
+		}
+	}
+	w := newWorld(41)
+	r := w.run(t, w.subject("a", script{executes: 60, request: 1000}))[0]
+	slice := r.Workload
+	slice.Iterations = r.Plan.SliceIterations
+	if want := 60 + 1000/slice.Compressions(); math.Abs(r.Instructions-want) > 0.01 {
+		t.Errorf("%v instructions with 1,000 a request, want %v", r.Instructions, want)
+	}
+}
+
+// From the counters to what is said of a drift.
+func TestInstructionsOfADrift(t *testing.T) {
+	for now, want := range map[float64]string{60: "the same instructions took longer", 63: "the code does more work"} {
+		w := newWorld(42)
+		base, head := w.subject("a", script{executes: 60}), w.subject("a", script{executes: now, extra: 0.05})
+		base.Side = result.Base
+		runs := w.run(t, base, head)
+		c := verdict.Judge(policy.Default(), []verdict.Case{{Name: "a", Head: &runs[1], Base: &runs[0]}})[0].Comparisons[0]
+		if c.Kind != verdict.Slower || !strings.HasPrefix(c.Meaning(), want) {
+			t.Errorf("%v instructions after 60: %s, %q", now, c.Kind, c.Meaning())
 		}
 	}
 }

@@ -59,7 +59,7 @@ func (r *run) roundOnce(ctx context.Context, s *subject) error {
 	start = r.Clock()
 	after := r.calm()
 	s.yardsticks += r.Clock() - start
-	s.traces = append(s.traces, trace{[]slice{sl}, []reading{before, after}})
+	s.traces = append(s.traces, trace{slices: []slice{sl}, readings: []reading{before, after}})
 	return nil
 }
 

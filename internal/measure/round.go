@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/counter"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
@@ -23,6 +24,7 @@ type slice struct{ own, wall, cpu float64 }
 type trace struct {
 	slices   []slice
 	readings []reading
+	counts   counter.Counts // of all slices; zero: unknown
 }
 
 // timeError is a reported time that cannot be true.
@@ -98,6 +100,9 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 		t.readings = append(t.readings, r.gauge.read(c))
 		s.yardsticks += r.Clock() - start
 	}
+	// Counters are read outside the outermost yardsticks: nothing is to stand
+	// between a yardstick and its slice.
+	first, counted := p.Counts()
 	read(nil)
 	before, known := p.CPU()
 	for i := range n {
@@ -143,7 +148,38 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 		}
 		t.slices = append(t.slices, sl)
 	}
+	if counted {
+		if last, ok := p.Counts(); ok {
+			t.counts, _ = last.Since(first)
+		}
+	}
 	return t, verifyAll(req, later)
+}
+
+// counts are the instructions and cycles of a nominal compression, the medians
+// over the rounds, disturbed ones included: a neighbour changes how long
+// instructions take, not how many they are. Zero where none was counted.
+//
+// What the probe does around a derivation, reading the request and writing the
+// answer, is in them. It is the same for every slice of a plan, and figures of
+// different plans are not compared, so it is not taken off; it makes them a
+// little larger than the loop's own.
+func (s *subject) counts() (instructions, cycles float64) {
+	var all [2][]float64
+	for _, t := range s.traces {
+		if t.counts == (counter.Counts{}) {
+			continue
+		}
+		slice := s.Workload
+		slice.Iterations = s.plan.SliceIterations
+		n := float64(len(t.slices)) * slice.Compressions()
+		all[0] = append(all[0], t.counts.Instructions/n)
+		all[1] = append(all[1], t.counts.Cycles/n)
+	}
+	if len(all[0]) == 0 {
+		return 0, 0
+	}
+	return stats.Median(all[0]), stats.Median(all[1])
 }
 
 // callsEach round are of a single iteration: what a request costs beside its
