@@ -40,6 +40,7 @@ func (r Report) markdownMeasurement(b *bytes.Buffer, order []int) {
 	}
 	unfold(b)
 	r.markdownCosts(b, order)
+	r.markdownInstructions(b, order)
 
 	fold(b, "Machines and plans")
 	for _, m := range r.remarks(order, func(t Target) []string { return []string{t.fingerprint()} }) {

@@ -174,6 +174,7 @@ func (t Target) notes() []string {
 			n = append(n, s)
 		}
 	}
+	n = append(n, t.instructions().note())
 	return append(n, t.Notes...)
 }
 

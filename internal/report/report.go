@@ -138,11 +138,13 @@ type Comparison struct {
 	SameProgram bool `json:"same_program"`
 	// HeadHalvesPercent is what two halves of the head's own rounds, drawn at
 	// random, differ by; null where the rounds are too few.
-	HeadHalvesPercent *Change      `json:"head_halves_percent"`
-	ThenNsPerHash     float64      `json:"then_ns_per_hash,omitzero"` // at the reference's own workload
-	NowNsPerHash      float64      `json:"now_ns_per_hash,omitzero"`
-	Reason            string       `json:"reason"`
-	Differs           []Difference `json:"differs"`
+	HeadHalvesPercent *Change `json:"head_halves_percent"`
+	ThenNsPerHash     float64 `json:"then_ns_per_hash,omitzero"` // at the reference's own workload
+	NowNsPerHash      float64 `json:"now_ns_per_hash,omitzero"`
+	// Instructions are left out where they were not counted on both sides.
+	Instructions *Instructions `json:"instructions,omitzero"`
+	Reason       string        `json:"reason"`
+	Differs      []Difference  `json:"differs"`
 }
 
 // Difference is a fact that is not what it was; empty where it is not known.
@@ -176,14 +178,17 @@ type Side struct {
 	CleanPercent          float64  `json:"clean_percent,omitzero"`            // median share of undisturbed slices
 	ChainNsPerCompression float64  `json:"chain_ns_per_compression,omitzero"` // median
 	LanesNsPerCompression float64  `json:"lanes_ns_per_compression,omitzero"` // median
-	Yardstick             string   `json:"yardstick"`
-	Plan                  Plan     `json:"plan"`
-	Toolchain             string   `json:"toolchain"`
-	TargetVersion         string   `json:"target_version"`
-	Mode                  string   `json:"mode"`
-	Commit                string   `json:"commit"`
-	RunID                 string   `json:"run_id"`
-	Cost                  *Cost    `json:"cost"` // null where no round counts
+	// What a nominal compression takes in user space, where the processor shows it.
+	InstructionsPerCompression float64 `json:"instructions_per_compression,omitzero"`
+	CyclesPerCompression       float64 `json:"cycles_per_compression,omitzero"`
+	Yardstick                  string  `json:"yardstick"`
+	Plan                       Plan    `json:"plan"`
+	Toolchain                  string  `json:"toolchain"`
+	TargetVersion              string  `json:"target_version"`
+	Mode                       string  `json:"mode"`
+	Commit                     string  `json:"commit"`
+	RunID                      string  `json:"run_id"`
+	Cost                       *Cost   `json:"cost"` // null where no round counts
 }
 
 // Plan is how the target was sampled.
@@ -295,6 +300,7 @@ func newComparison(c verdict.Comparison) Comparison {
 		Reason:           c.Reason,
 		Differs:          []Difference{},
 		SameProgram:      c.Same,
+		Instructions:     newInstructions(c),
 	}
 	for _, d := range c.Differs {
 		out.Differs = append(out.Differs, Difference(d))
@@ -340,22 +346,24 @@ func newSide(run *result.Run) *Side {
 		return round((xs[(n-1)/2]+xs[n/2])/2, digits)
 	}
 	return &Side{
-		Outcome:               string(run.Outcome),
-		Message:               run.Message,
-		Workload:              newWorkload(run.Workload),
-		Rounds:                len(run.Rounds),
-		DisturbedRounds:       run.Disturbed,
-		CleanPercent:          median(func(r result.Round) float64 { return 100 * r.CleanShare }, 2),
-		ChainNsPerCompression: median(func(r result.Round) float64 { return r.ChainNs }, 4),
-		LanesNsPerCompression: median(func(r result.Round) float64 { return r.LanesNs }, 4),
-		Yardstick:             run.Yardstick,
-		Plan:                  Plan{run.Plan.SliceIterations, run.Plan.Slices, run.Plan.WarmUp, run.Plan.Yardstick.Nanoseconds()},
-		Toolchain:             run.Toolchain,
-		TargetVersion:         run.TargetVersion,
-		Mode:                  run.Mode,
-		Commit:                run.Commit,
-		RunID:                 run.ID,
-		Cost:                  newCost(run),
+		Outcome:                    string(run.Outcome),
+		Message:                    run.Message,
+		Workload:                   newWorkload(run.Workload),
+		Rounds:                     len(run.Rounds),
+		DisturbedRounds:            run.Disturbed,
+		CleanPercent:               median(func(r result.Round) float64 { return 100 * r.CleanShare }, 2),
+		ChainNsPerCompression:      median(func(r result.Round) float64 { return r.ChainNs }, 4),
+		LanesNsPerCompression:      median(func(r result.Round) float64 { return r.LanesNs }, 4),
+		InstructionsPerCompression: round(run.Instructions, 4),
+		CyclesPerCompression:       round(run.Cycles, 4),
+		Yardstick:                  run.Yardstick,
+		Plan:                       Plan{run.Plan.SliceIterations, run.Plan.Slices, run.Plan.WarmUp, run.Plan.Yardstick.Nanoseconds()},
+		Toolchain:                  run.Toolchain,
+		TargetVersion:              run.TargetVersion,
+		Mode:                       run.Mode,
+		Commit:                     run.Commit,
+		RunID:                      run.ID,
+		Cost:                       newCost(run),
 	}
 }
 

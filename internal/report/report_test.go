@@ -63,6 +63,7 @@ func TestSaid(t *testing.T) {
 	for name, said := range map[string][]string{
 		"ok":               {"nothing drifted past 5 % of the baseline", "+0.31 % [+0.10, +0.52]", "6.46"},
 		"slower":           {"node is 12.1 % slower than the base [+11.8, +12.4]", "OpenSSL 1.1.1 → node v18.20.8, OpenSSL 3.0", "v1.4.0", "exit 1: node is slower than the base"},
+		"instructions":     {"go 61.25 → 61.25 (+0.00 %), node 68.95 → 77.01 (+11.70 %), python 84.21 → 84.22 (+0.01 %)", "ruby 85.10", "node: instructions a compression +11.70 %: the code does more work", "python: instructions a compression +0.01 %: the same instructions took longer", "java: instructions a compression -0.04 %: the code does the same work"},
 		"faster":           {"4.81x faster", "[4.76, 4.86]", "2,400,000", "were parameters weakened?", "28.1 ms"},
 		"inconclusive":     {"-1.1, +6.5", "8.8 %", "--budget"},
 		"first-run":        {"no baseline", "baseline update --release", "no base commit", "exit 0"},

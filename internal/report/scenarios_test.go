@@ -107,6 +107,25 @@ var scenarios = map[string]func() Input{
 			because(bad, true, "its whole interval lies past 3 %, while the other targets and the yardsticks are where they were"),
 			with(of(0, "python", 224.1e6), against("base", verdict.OK, 224.1e6, -0.0021, 0.0061), against("v1.4.0", verdict.OK, 224.1e6, 0.0101, 0.0145)))
 	},
+	"instructions": func() Input {
+		counted := func(t verdict.Target, thens ...float64) verdict.Target {
+			t.Head.Instructions, t.Head.Cycles = thens[0], 40.1*t.NsPerOp/154.8e6
+			for i, then := range thens[1:] {
+				t.Comparisons[i].Instructions = verdict.Instructions{Then: then, Now: thens[0]}
+				if t.Comparisons[i].Against == "base" {
+					t.Base.Instructions, t.Base.Cycles = then, 40.1*t.Comparisons[i].ThenNs/154.8e6
+				}
+			}
+			return t
+		}
+		const past = "its whole interval lies past 3 %"
+		return input(1, verdict.Slower,
+			counted(with(of(1, "go", 154.8e6), against("base", verdict.OK, 154.8e6, 0.0005, 0.0015), against("v1.4.0", verdict.OK, 154.8e6, 0.0044, 0.011)), 61.2501, 61.2498),
+			because(counted(with(of(1, "node", 177.3e6), against("base", verdict.Slower, 177.3e6, 0.1214, 0.0031), against("v1.4.0", verdict.Slower, 177.3e6, 0.1302, 0.019)), 77.0123, 68.9456, 68.8702), true, past),
+			because(counted(with(of(1, "python", 235.1e6), against("base", verdict.Slower, 235.1e6, 0.0491, 0.0061)), 84.2204, 84.2117), true, past),
+			because(counted(with(of(1, "java", 506.2e6), against("base", verdict.Inconclusive, 506.2e6, 0.027, 0.038)), 142.06, 142.11), false, "the interval reaches past 3 %"),
+			counted(with(of(1, "ruby", 231.3e6), against("base", verdict.OK, 231.3e6, -0.0021, 0.0061)), 85.1))
+	},
 	"same-program": func() Input {
 		t := with(of(0, "go", 154.8e6), against("base", verdict.OK, 154.8e6, 0.0008, 0.0061))
 		t.Comparisons[0].Same = true

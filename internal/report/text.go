@@ -140,7 +140,7 @@ func (r Report) textTables(b *strings.Builder) {
 		for _, row := range bl.rows {
 			write(row)
 		}
-		for _, s := range []string{r.textEvidence(bl.at), r.textCosts(bl.at)} {
+		for _, s := range []string{r.textEvidence(bl.at), r.textCosts(bl.at), r.textInstructions(bl.at)} {
 			if s != "" {
 				wrap(b, "", "", s)
 			}
