@@ -7,6 +7,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/counter"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/measure"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/yardstick"
@@ -33,6 +34,11 @@ var hostFacts = subcommand{
 		fmt.Fprintf(w, "yardstick\t%s\n", yardstick.ID())
 		fmt.Fprintf(w, "chain\t%.1f ns a compression\n", s.Chain)
 		fmt.Fprintf(w, "lanes\t%.1f ns a compression (%.2f of the chain)\n", s.Lanes, s.Lanes/s.Chain)
+		counts := "counted"
+		if why := counters(); why != "" {
+			counts = "not counted: " + why
+		}
+		fmt.Fprintf(w, "instructions\t%s\n", counts)
 		if err := w.Flush(); err != nil {
 			return err
 		}
@@ -44,6 +50,14 @@ var hostFacts = subcommand{
 			100*s.Clean, s.Readings, s.Took.Round(10*time.Millisecond), 100*measure.ChainAllowed, 100*measure.LanesAllowed)
 		return nil
 	},
+}
+
+// counters says why the processor's counters cannot be used; empty where they
+// can.
+func counters() string {
+	g := counter.Open()
+	defer g.Close()
+	return g.Absent()
 }
 
 // yardsticks reads them for about half a second.
