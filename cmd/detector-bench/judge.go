@@ -64,30 +64,52 @@ func export(_ context.Context, flags *flag.FlagSet, args []string) error {
 
 // judge says what each rule makes of recorded trials.
 func judge(_ context.Context, flags *flag.FlagSet, args []string) error {
-	plots := flags.String("plots", "", "folder for the plots, as SVG")
+	into := flags.String("into", "", "folder for figures.md and the plots, instead of printing")
 	flags.Parse(args)
 	if flags.NArg() == 0 {
 		return errors.New("name the folders of recorded trials")
+	}
+	if *into != "" {
+		return writeFigures(*into, flags.Args())
 	}
 	trials, digest, err := readTrials(flags.Args())
 	if err != nil {
 		return err
 	}
-	printTrials(os.Stdout, trials, digest)
-	printVerdicts(os.Stdout, trials)
-	printCoverage(os.Stdout, trials)
-	printErrors(os.Stdout, trials)
-	if *plots == "" {
-		return nil
+	printFigures(os.Stdout, trials, digest)
+	return nil
+}
+
+func printFigures(w io.Writer, trials []trial, digest string) {
+	printTrials(w, trials, digest)
+	printVerdicts(w, trials)
+	printCoverage(w, trials)
+	printErrors(w, trials)
+}
+
+// writeFigures writes what the folders of trials come to.
+func writeFigures(into string, folders []string) error {
+	trials, digest, err := readTrials(folders)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(into, 0o777); err != nil {
+		return err
+	}
+	var b bytes.Buffer
+	fmt.Fprint(&b, "# Figures of the detector\n\nWritten by `detector-bench judge`; what they mean is in [detector.md](../detector.md).\n\n")
+	printFigures(&b, trials, digest)
+	if err := os.WriteFile(filepath.Join(into, "figures.md"), b.Bytes(), 0o666); err != nil {
+		return err
 	}
 	loads, _ := loadsOf(trials)
 	for _, load := range loads {
 		for name, plot := range map[string]func(io.Writer, []trial, string) error{"power": plotPower, "errors": plotErrors} {
-			var b bytes.Buffer
+			b.Reset()
 			if err := plot(&b, trials, load); err != nil {
 				return err
 			}
-			if err := os.WriteFile(filepath.Join(*plots, name+"-"+load+".svg"), b.Bytes(), 0o666); err != nil {
+			if err := os.WriteFile(filepath.Join(into, name+"-"+load+".svg"), b.Bytes(), 0o666); err != nil {
 				return err
 			}
 		}

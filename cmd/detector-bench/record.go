@@ -91,6 +91,7 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	seed := flags.Uint64("seed", 1, "of the load and of every order")
 	loads := flags.String("load", "bursts,none,bursts,late", "none, bursts, late (from the middle of each method), or several, which take turns")
 	others := flags.Int("others", 3, "every how many trials the others measure too; 0: never")
+	into := flags.String("into", "", "folder that judge writes into at the end; empty: none")
 	quick := flags.Bool("quick", false, "two minutes: -for 90s -budget 3s -sides 0,0,1 -load bursts -others 2")
 	long := flags.Bool("long", false, "hours: -for 8h -sides 0,0,0.3,0.5,1 -others 9")
 	flags.Parse(args)
@@ -163,6 +164,9 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 			return err
 		}
 		fmt.Printf("%s  %-6s %s\n", file, t.Load, summary(t))
+	}
+	if *into != "" {
+		return writeFigures(*into, []string{*out})
 	}
 	return nil
 }
