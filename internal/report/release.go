@@ -96,7 +96,10 @@ func (r Release) markdown(b *bytes.Buffer, most int) {
 	steps := slices.Clone(r.Steps)
 	size := func(s Step) float64 {
 		_, relative, ok := s.change()
-		if !ok {
+		switch {
+		case s.Unlike != "":
+			return math.Inf(1)
+		case !ok:
 			return -1
 		}
 		return math.Abs(relative)
