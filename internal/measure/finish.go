@@ -1,6 +1,7 @@
 package measure
 
 import (
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -49,10 +50,30 @@ func (r *run) finish() []result.Run {
 			run.Rounds = rounds
 			run.Disturbed = len(s.traces) - len(rounds)
 			run.Instructions, run.Cycles = s.counts()
+			unrecordable(&run)
 		}
 		out = append(out, run)
 	}
 	return out
+}
+
+// unrecordable ends a run whose figures no file can carry: it would take the
+// others' with it.
+func unrecordable(run *result.Run) {
+	err := run.ValidRounds()
+	if err == nil {
+		return
+	}
+	run.Outcome, run.Message = result.Failed, fmt.Sprintf("its figures cannot be recorded: %v", err)
+	for _, x := range run.Rounds {
+		if x.RelCost < result.MinRelCost {
+			run.Outcome = result.Implausible
+			run.Message = fmt.Sprintf("%s for one hash of %s iterations is %.2g of what the yardstick needs for it, less than any core does: it times other work, or fewer iterations: time one hash, and set iterations to its own",
+				dur(x.NsPerOp), workload.Group(run.Workload.Iterations), x.RelCost)
+			break
+		}
+	}
+	run.Rounds, run.Disturbed = nil, 0
 }
 
 // Limits of what is believed without a word, and at all.

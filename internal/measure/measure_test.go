@@ -801,3 +801,24 @@ func TestOnceMisbehaves(t *testing.T) {
 		t.Errorf("%s (%s), %s (%s)", runs[0].Outcome, runs[0].Message, runs[1].Outcome, runs[1].Message)
 	}
 }
+
+// What no file can carry ends that target alone.
+func TestUnrecordable(t *testing.T) {
+	w := newWorld(32)
+	short := w.once("short", true, 0)
+	honest, n := short.Once, 0
+	short.Once = func(ctx context.Context) (Once, error) {
+		o, err := honest(ctx)
+		if n++; n == 3 {
+			o.Elapsed = 500
+		}
+		return o, err
+	}
+	runs := w.run(t, short, w.once("honest", true, 0))
+	if r := runs[0]; r.Outcome != result.Implausible || !strings.Contains(r.Message, "500ns for one hash of") || len(r.Rounds) > 0 {
+		t.Errorf("%s (%s), %d rounds", r.Outcome, r.Message, len(r.Rounds))
+	}
+	if r := runs[1]; r.Outcome != result.Measured || len(r.Rounds) < result.MinRounds {
+		t.Errorf("the other: %s (%s)", r.Outcome, r.Message)
+	}
+}

@@ -264,12 +264,22 @@ func (r *Run) validate() error {
 	if err := r.validateFields(len(r.Rounds)); err != nil {
 		return err
 	}
+	return r.validateRounds()
+}
+
+func (r *Run) validateRounds() error {
 	for i, round := range r.Rounds {
 		if err := round.validate(r.Plan); err != nil {
 			return fmt.Errorf("round %d: %w", i+1, err)
 		}
 	}
 	return nil
+}
+
+// ValidRounds says why a file cannot carry the run's rounds.
+func (r Run) ValidRounds() error {
+	r = r.rounded()
+	return r.validateRounds()
 }
 
 // A FieldError says what is wrong with the value of one key of a block.

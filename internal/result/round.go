@@ -32,11 +32,15 @@ var figures = []struct {
 	of     func(*Round) *float64
 }{
 	{"ns/op", digitsNsPerOp, 1, 9.999999e12, func(r *Round) *float64 { return &r.NsPerOp }},
-	{"relcost", digitsRelCost, 1e-3, 1e12, func(r *Round) *float64 { return &r.RelCost }},
+	{"relcost", digitsRelCost, MinRelCost, 1e12, func(r *Round) *float64 { return &r.RelCost }},
 	{"chain-ns", digitsNs, 1e-3, 1e9, func(r *Round) *float64 { return &r.ChainNs }},
 	{"lanes-ns", digitsNs, 1e-3, 1e9, func(r *Round) *float64 { return &r.LanesNs }},
 	{"clean", digitsShare, 1e-6, 1, func(r *Round) *float64 { return &r.CleanShare }},
 }
+
+// MinRelCost is the least relative cost that a file carries: a thousandth of
+// what one lane of the yardstick needs, which no core comes near.
+const MinRelCost = 1e-3
 
 // significant rounds x to n significant digits. Rounding twice is rounding
 // once.
