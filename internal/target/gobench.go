@@ -71,7 +71,8 @@ func (s Side) benchTargets(ctx context.Context, spec Spec, temp string) ([]Built
 	}
 	run := func(ctx context.Context, expr, length string) (map[string]time.Duration, []string, error) {
 		var stdout, stderr tailWriter
-		args := []string{path, "-test.run=^$", "-test.bench=" + expr, "-test.benchtime=" + length, "-test.count=1"}
+		// One processor, as when it is measured: names then have no -N at their end.
+		args := []string{path, "-test.run=^$", "-test.bench=" + expr, "-test.benchtime=" + length, "-test.count=1", "-test.cpu=1"}
 		if err := s.once(ctx, args, dir, &stdout, &stderr); err != nil {
 			return nil, nil, err
 		}
@@ -110,8 +111,8 @@ func (s Side) benchTargets(ctx context.Context, spec Spec, temp string) ([]Built
 	return all, nil
 }
 
-// readBenchmarks has the time of one operation by a benchmark's name, without
-// its number of processors, and the names in their order.
+// readBenchmarks has the time of one operation by a benchmark's name, and the
+// names in their order.
 func readBenchmarks(out []byte) (times map[string]time.Duration, names []string, err error) {
 	times = map[string]time.Duration{}
 	r := benchfmt.NewReader(bytes.NewReader(out), "benchmark output")
@@ -120,7 +121,7 @@ func readBenchmarks(out []byte) (times map[string]time.Duration, names []string,
 		if !ok {
 			continue
 		}
-		name := benchmarkName(res.Name)
+		name := res.Name.String() // a -N at its end is its own
 		ns, ok := nsPerOp(res)
 		if !ok {
 			return nil, nil, fmt.Errorf("benchmark %s reports no ns/op: it must measure time (b.ReportMetric(0, \"ns/op\") hides it)", name)
@@ -142,18 +143,6 @@ func nsPerOp(res *benchfmt.Result) (time.Duration, bool) {
 		}
 	}
 	return 0, false
-}
-
-// benchmarkName is a name without the number of processors at its end.
-func benchmarkName(n benchfmt.Name) string {
-	base, parts := n.Parts()
-	name := string(base)
-	for _, p := range parts {
-		if p[0] == '/' { // else -N, GOMAXPROCS
-			name += string(p)
-		}
-	}
-	return name
 }
 
 // exactly matches one benchmark.

@@ -48,6 +48,7 @@ const benchmarks = `package auth
 
 import (
 	"os"
+	"runtime"
 	"testing"
 	"time"
 )
@@ -58,6 +59,18 @@ func BenchmarkHash(b *testing.B) {
 			for range b.N {
 				time.Sleep(time.Millisecond)
 			}
+		})
+	}
+}
+
+func BenchmarkRounds(b *testing.B) {
+	for _, n := range []string{"n-10000", "n-20000"} {
+		b.Run(n, func(b *testing.B) {
+			runtime.GOMAXPROCS(2)
+			b.RunParallel(func(pb *testing.PB) {
+				for pb.Next() {
+				}
+			})
 		})
 	}
 }
@@ -82,7 +95,7 @@ func TestGoBench(t *testing.T) {
 		"broken/broken_test.go": "package broken\n\nvar x int = \"\"\n",
 	})
 	before := listing(t, dir)
-	built := prepare(t, Side{Dir: dir}, "b=go-bench:./auth Hash", "c=go-bench:./auth '^BenchmarkHash$/512'")
+	built := prepare(t, Side{Dir: dir}, "b=go-bench:./auth Hash", "c=go-bench:./auth '^BenchmarkHash$/512'", "d=go-bench:./auth Rounds")
 	var names []string
 	for _, b := range built {
 		names = append(names, b.Spec.Name+" of "+b.Parent)
@@ -97,7 +110,7 @@ func TestGoBench(t *testing.T) {
 			t.Errorf("%s takes %v", b.Spec.Name, got.Elapsed)
 		}
 	}
-	want := []string{"b.hash_sha_256 of b", "b.hash_sha_512 of b", "b.hashed of b", "c.hash_sha_512 of c"}
+	want := []string{"b.hash_sha_256 of b", "b.hash_sha_512 of b", "b.hashed of b", "c.hash_sha_512 of c", "d.rounds_n_10000 of d", "d.rounds_n_20000 of d"}
 	if d := cmp.Diff(want, names); d != "" {
 		t.Error(d)
 	}
@@ -137,5 +150,13 @@ func TestBenchName(t *testing.T) {
 	}
 	if _, err := benchName("t", strings.Repeat("x", 80)); !errorHas(err, "shorten") {
 		t.Error(err)
+	}
+}
+
+// Digits at the end of a name are its own: it is run with one processor.
+func TestReadBenchmarks(t *testing.T) {
+	times, names, err := readBenchmarks([]byte("goos: linux\nBenchmarkHash/sha256-10000 \t       1\t       900.0 ns/op\nPASS\n"))
+	if err != nil || len(names) != 1 || times["Hash/sha256-10000"] != 900 {
+		t.Errorf("%v, %v, %v", times, names, err)
 	}
 }
