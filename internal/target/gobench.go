@@ -69,70 +69,86 @@ func (s Side) benchTargets(ctx context.Context, spec Spec, temp string) ([]Built
 	if info, err := buildinfo.ReadFile(path); err == nil {
 		words["toolchain"] = info.GoVersion
 	}
-	run := func(ctx context.Context, expr, length string) (map[string]time.Duration, []string, error) {
+	run := func(ctx context.Context, expr, length string) ([]benchmark, error) {
 		var stdout, stderr tailWriter
 		// One processor, as when it is measured: names then have no -N at their end.
 		args := []string{path, "-test.run=^$", "-test.bench=" + expr, "-test.benchtime=" + length, "-test.count=1", "-test.cpu=1"}
 		if err := s.once(ctx, args, dir, &stdout, &stderr); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
-		return readBenchmarks(stdout.buf)
+		return readBenchmarks(stdout.buf), nil
 	}
-	_, names, err := run(ctx, expr, "1x")
+	found, err := run(ctx, expr, "1x")
 	if err != nil {
 		return nil, err
 	}
-	if len(names) == 0 {
+	if len(found) == 0 {
 		return nil, fmt.Errorf("no benchmark of %s ran for %q: none matches, or they skip", pkg, expr)
 	}
 	var all []Built
-	for _, name := range names {
-		b := Built{Spec: spec, Parent: spec.Name}
-		if b.Spec.Name, err = benchName(spec.Name, name); err != nil {
+	for _, bench := range found {
+		b := Built{Spec: spec, Parent: spec.Name, Err: bench.err}
+		if b.Spec.Name, err = benchName(spec.Name, bench.name); err != nil {
 			return nil, err
 		}
 		if slices.ContainsFunc(all, func(o Built) bool { return o.Spec.Name == b.Spec.Name }) {
 			return nil, fmt.Errorf("two benchmarks would be called %s: match fewer", b.Spec.Name)
 		}
-		exact := exactly(name)
 		b.Once = func(ctx context.Context) (Once, error) {
-			times, _, err := run(ctx, exact, benchTime)
+			again, err := run(ctx, exactly(bench.name), benchTime)
 			if err != nil {
 				return Once{}, err
 			}
-			d, ok := times[name]
-			if !ok {
-				return Once{}, fmt.Errorf("benchmark %s did not run again: it skips, or its name changes from run to run", name)
+			for _, x := range again {
+				if x.name == bench.name {
+					return Once{Elapsed: x.time, Words: words}, x.err
+				}
 			}
-			return Once{Elapsed: d, Words: words}, nil
+			return Once{}, fmt.Errorf("benchmark %s did not run again: it skips, or its name changes from run to run", bench.name)
 		}
 		all = append(all, b)
 	}
 	return all, nil
 }
 
-// readBenchmarks has the time of one operation by a benchmark's name, and the
-// names in their order.
-func readBenchmarks(out []byte) (times map[string]time.Duration, names []string, err error) {
-	times = map[string]time.Duration{}
-	r := benchfmt.NewReader(bytes.NewReader(out), "benchmark output")
-	for r.Scan() {
-		res, ok := r.Result().(*benchfmt.Result)
-		if !ok {
+// benchmark is what a run printed of one.
+type benchmark struct {
+	name string
+	time time.Duration // of one operation
+	err  error         // why there is none
+}
+
+// noFigures is the line of a benchmark that reports nothing at all.
+var noFigures = regexp.MustCompile(`^Benchmark(\S+)\s+[0-9]+\s*$`)
+
+// readBenchmarks has the benchmarks in their order.
+func readBenchmarks(out []byte) []benchmark {
+	var all []benchmark
+	for line := range bytes.Lines(out) {
+		var b benchmark
+		r := benchfmt.NewReader(bytes.NewReader(line), "benchmark output")
+		if !r.Scan() {
 			continue
 		}
-		name := res.Name.String() // a -N at its end is its own
-		ns, ok := nsPerOp(res)
+		ok := false
+		if res, is := r.Result().(*benchfmt.Result); is {
+			b.name = res.Name.String() // a -N at its end is its own
+			b.time, ok = nsPerOp(res)
+		} else if m := noFigures.FindSubmatch(line); m != nil {
+			b.name = string(m[1])
+		} else {
+			continue
+		}
 		if !ok {
-			return nil, nil, fmt.Errorf("benchmark %s reports no ns/op: it must measure time (b.ReportMetric(0, \"ns/op\") hides it)", name)
+			b.err = fmt.Errorf("benchmark %s reports no ns/op: it must measure time (b.ReportMetric(0, \"ns/op\") hides it)", b.name)
 		}
-		if _, again := times[name]; again {
-			return nil, nil, fmt.Errorf("benchmark %s is reported twice: give each a name of its own", name)
+		if i := slices.IndexFunc(all, func(o benchmark) bool { return o.name == b.name }); i >= 0 {
+			all[i].err = fmt.Errorf("benchmark %s is reported twice: give each a name of its own", b.name)
+			continue
 		}
-		times[name] = ns
-		names = append(names, name)
+		all = append(all, b)
 	}
-	return times, names, r.Err()
+	return all
 }
 
 // nsPerOp is the time of one operation, which benchfmt has tidied to seconds.

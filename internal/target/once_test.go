@@ -85,6 +85,7 @@ func BenchmarkHashed(b *testing.B) {
 
 func BenchmarkSkips(b *testing.B) { b.Skip("not here") }
 func BenchmarkNoTime(b *testing.B) { b.ReportMetric(0, "ns/op"); b.ReportMetric(1, "x/op") }
+func BenchmarkNoFigure(b *testing.B) { b.ReportMetric(0, "ns/op") }
 func BenchmarkFails(b *testing.B) { b.Fatal("no entropy") }
 `
 
@@ -120,7 +121,6 @@ func TestGoBench(t *testing.T) {
 	for spec, want := range map[string]string{
 		"b=go-bench:./auth Skips":   `no benchmark of ./auth ran for "Skips": none matches, or they skip`,
 		"b=go-bench:./auth Nothing": "none matches",
-		"b=go-bench:./auth NoTime":  "benchmark NoTime reports no ns/op",
 		"b=go-bench:./auth Fails":   "no entropy",
 		"b=go-bench:./none X":       "is not one package with tests",
 		"b=go-bench:./absent X":     "the tests of ./absent do not compile",
@@ -130,6 +130,15 @@ func TestGoBench(t *testing.T) {
 		b := prepare(t, Side{Dir: dir}, spec)[0]
 		if b.Err == nil || !strings.Contains(b.Err.Error(), want) || b.Spec.Name != "b" {
 			t.Errorf("%s: %s, %v; want %q", spec, b.Spec.Name, b.Err, want)
+		}
+	}
+	for spec, want := range map[string]struct{ name, err string }{
+		"b=go-bench:./auth NoTime":   {"b.notime", "benchmark NoTime reports no ns/op"},
+		"b=go-bench:./auth NoFigure": {"b.nofigure", "benchmark NoFigure reports no ns/op"},
+	} {
+		b := prepare(t, Side{Dir: dir}, spec)[0]
+		if !errorHas(b.Err, want.err) || b.Spec.Name != want.name || b.Parent != "b" {
+			t.Errorf("%s: %s of %q, %v; want %q", spec, b.Spec.Name, b.Parent, b.Err, want)
 		}
 	}
 	if err := os.Remove(filepath.Join(dir, "auth", "here")); err != nil {
@@ -155,8 +164,16 @@ func TestBenchName(t *testing.T) {
 
 // Digits at the end of a name are its own: it is run with one processor.
 func TestReadBenchmarks(t *testing.T) {
-	times, names, err := readBenchmarks([]byte("goos: linux\nBenchmarkHash/sha256-10000 \t       1\t       900.0 ns/op\nPASS\n"))
-	if err != nil || len(names) != 1 || times["Hash/sha256-10000"] != 900 {
-		t.Errorf("%v, %v, %v", times, names, err)
+	got := readBenchmarks([]byte("goos: linux\nBenchmarkHash/sha256-10000 \t       1\t       900.0 ns/op\nBenchmarked\nPASS\n"))
+	if len(got) != 1 || got[0] != (benchmark{"Hash/sha256-10000", 900, nil}) {
+		t.Errorf("%+v", got)
+	}
+	for out, want := range map[string]string{
+		"BenchmarkA 1 5 ns/op\nBenchmarkA 1 5 ns/op\n": "A is reported twice",
+		"BenchmarkA   \t      10\n":                    "A reports no ns/op",
+	} {
+		if got := readBenchmarks([]byte(out)); len(got) != 1 || !errorHas(got[0].err, want) {
+			t.Errorf("%q: %+v; want %q", out, got, want)
+		}
 	}
 }
