@@ -34,6 +34,8 @@ func (p *progress) update(u measure.Progress) {
 	switch {
 	case u.Failed != "":
 		p.line("%s: %s", name, result.Text(u.Failed))
+	case u.Opening && u.Unverified:
+		p.say("%s: runs, measuring", name)
 	case u.Opening:
 		p.say("%s: keys right, measuring", name)
 	case p.terminal:

@@ -264,12 +264,16 @@ func (w *workbench) close() {
 	}
 }
 
-// once runs a target without the protocol; nil for one that speaks it.
+// once runs a target without the protocol, or says why it cannot; nil for one
+// that speaks it.
 func (x item) once() func(context.Context) (measure.Once, error) {
-	if x.Once == nil {
+	if !x.Spec.Unverified() {
 		return nil
 	}
 	return func(ctx context.Context) (measure.Once, error) {
+		if x.Err != nil {
+			return measure.Once{}, x.Err
+		}
 		o, err := x.Once(ctx)
 		return measure.Once{Elapsed: o.Elapsed, Words: o.Words}, err
 	}

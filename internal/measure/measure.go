@@ -108,6 +108,7 @@ type Config struct {
 type Progress struct {
 	Name, Side string
 	Opening    bool
+	Unverified bool          // it runs; what it derives is not known
 	Rounds     int           // of this subject, so far
 	Spent      time.Duration // of the whole run's measuring time
 	Budget     time.Duration // of the whole run
@@ -328,7 +329,7 @@ func (r *run) progress(s *subject, opening bool) {
 	if r.Progress == nil {
 		return
 	}
-	p := Progress{Name: s.Name, Side: s.Side, Opening: opening, Rounds: len(s.traces), Failed: s.message,
+	p := Progress{Name: s.Name, Side: s.Side, Opening: opening, Unverified: s.Once != nil, Rounds: len(s.traces), Failed: s.message,
 		Budget: r.Budget * time.Duration(len(r.subjects))}
 	for _, o := range r.subjects {
 		p.Spent += o.spent

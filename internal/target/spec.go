@@ -60,6 +60,10 @@ func ParseSpec(s string) (Spec, error) {
 	return spec, nil
 }
 
+// Unverified reports whether the target's keys cannot be checked, since it does
+// not speak the protocol.
+func (s Spec) Unverified() bool { return s.Kind == GoBench || s.Kind == Time }
+
 // String is the specification as ParseSpec reads it.
 func (s Spec) String() string {
 	if s.Rest == "" {
