@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -38,9 +39,9 @@ type side struct {
 // item is one target of one side.
 type item struct {
 	*target.Built
-	side  *side
-	alone bool   // the other side, which there is, has no such target
-	was   string // the base's specification, of a head that has another
+	side *side
+	lone string // why the base, which there is, has no such target
+	was  string // the base's specification, of a head that has another
 }
 
 // layOut builds the working directory's targets in specs, and beside them the
@@ -240,11 +241,37 @@ func (w *workbench) items() []item {
 					x.was = b.Spec.String()
 				}
 			}
-			x.alone = b == nil
+			if b == nil {
+				x.lone = w.lone(h)
+			}
 		}
 		all = append(all, x)
 	}
 	return all
+}
+
+// lone says why the base has no such target as h; empty where that cannot be
+// told.
+func (w *workbench) lone(h *target.Built) string {
+	parent := cmp.Or(h.Parent, h.Spec.Name)
+	switch b := w.base.unlisted(h.Parent); {
+	case b != nil:
+		return fmt.Sprintf("the base's benchmarks could not all be run, so there is nothing to compare with in this job: %v", b.Err)
+	case h.Unlisted && slices.ContainsFunc(w.base.built, func(b target.Built) bool { return b.Parent == parent }):
+		return "" // one of the base's may be it
+	}
+	return "the base has no such target, so there is nothing to compare with in this job"
+}
+
+// unlisted is what kept a target's benchmarks, or some, from being known; nil
+// where nothing did.
+func (s *side) unlisted(parent string) *target.Built {
+	for i, b := range s.built {
+		if b.Unlisted && parent != "" && (b.Parent == parent || b.Spec.Name == parent) {
+			return &s.built[i]
+		}
+	}
+	return nil
 }
 
 // same reports whether both sides of a target are one program at one
@@ -293,7 +320,7 @@ func (w *workbench) lost() (names []string) {
 		return nil
 	}
 	for _, b := range w.base.built {
-		if b.Parent != "" && w.head.find(b.Spec.Name) == nil && w.head.find(b.Parent) == nil {
+		if b.Parent != "" && w.head.find(b.Spec.Name) == nil && w.head.find(b.Parent) == nil && w.head.unlisted(b.Parent) == nil {
 			names = append(names, b.Spec.Name)
 		}
 	}
@@ -329,8 +356,8 @@ func (x item) notes() []string {
 	if x.was != "" {
 		notes = append(notes, "the base runs it as "+x.was)
 	}
-	if x.alone {
-		notes = append(notes, "the base has no such target, so there is nothing to compare with in this job")
+	if x.lone != "" {
+		notes = append(notes, x.lone)
 	}
 	return notes
 }

@@ -294,3 +294,20 @@ func checkInert(t *testing.T, md string) {
 		t.Errorf("GitHub would link %q in\n%s", m, md)
 	}
 }
+
+// Only a probe is asked anything.
+func TestFailedHint(t *testing.T) {
+	for reason, want := range map[string][2]string{
+		"exit status 2": {"PBKDF2_GATE_DEBUG=probe", ""},
+		"the build command \"make\" failed: exit status 2": {"", ""},
+	} {
+		for i, unverified := range []bool{false, true} {
+			for kind, want := range map[verdict.Kind]string{verdict.Failed: want[i], verdict.Implausible: [2]string{"check how it times itself", ""}[i]} {
+				got := Report{}.hint(Target{Verdict: kind, Reason: reason, Unverified: unverified})
+				if (got == "") != (want == "") || !strings.Contains(got, want) {
+					t.Errorf("%s, %s, unverified %v: %q, want %q", kind, reason, unverified, got, want)
+				}
+			}
+		}
+	}
+}

@@ -11,9 +11,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
-
-	"golang.org/x/perf/benchfmt"
 )
 
 // benchTime is for how long a benchmark repeats its operation in one round.
@@ -73,92 +70,59 @@ func (s Side) benchTargets(ctx context.Context, spec Spec, temp string) ([]Built
 		var stdout, stderr tailWriter
 		// One processor, as when it is measured: names then have no -N at their end.
 		args := []string{path, "-test.run=^$", "-test.bench=" + expr, "-test.benchtime=" + length, "-test.count=1", "-test.cpu=1"}
-		if err := s.once(ctx, args, dir, &stdout, &stderr); err != nil {
-			return nil, err
+		err := s.once(ctx, args, dir, &stdout, &stderr)
+		found := readBenchmarks(stdout.buf)
+		if err != nil && !allRan(stdout.buf, found) {
+			return found, &endedError{endedBy(stderr.buf), err}
 		}
-		return readBenchmarks(stdout.buf), nil
+		return found, nil
 	}
 	found, err := run(ctx, expr, "1x")
-	if err != nil {
-		return nil, err
-	}
-	if len(found) == 0 {
+	if err == nil && len(found) == 0 {
 		return nil, fmt.Errorf("no benchmark of %s ran for %q: none matches, or they skip", pkg, expr)
 	}
 	var all []Built
-	for _, bench := range found {
-		b := Built{Spec: spec, Parent: spec.Name, Err: bench.err}
-		if b.Spec.Name, err = benchName(spec.Name, bench.name); err != nil {
-			return nil, err
+	add := func(b Built, benchmark string) error {
+		b.Spec, b.Parent = spec, spec.Name
+		var err error
+		if b.Spec.Name, err = benchName(spec.Name, benchmark); err != nil {
+			return err
 		}
 		if slices.ContainsFunc(all, func(o Built) bool { return o.Spec.Name == b.Spec.Name }) {
-			return nil, fmt.Errorf("two benchmarks would be called %s: match fewer", b.Spec.Name)
+			return fmt.Errorf("two benchmarks would be called %s: match fewer", b.Spec.Name)
 		}
-		b.Once = func(ctx context.Context) (Once, error) {
+		all = append(all, b)
+		return nil
+	}
+	for _, bench := range found {
+		once := func(ctx context.Context) (Once, error) {
 			again, err := run(ctx, exactly(bench.name), benchTime)
 			if err != nil {
 				return Once{}, err
 			}
+			once := Once{Words: words}
 			for _, x := range again {
-				if x.name == bench.name {
-					return Once{Elapsed: x.time, Words: words}, x.err
+				if x.err != nil { // perhaps of one that this one is a part of
+					return Once{}, x.err
 				}
+				if x.name == bench.name {
+					once.Elapsed = x.time
+				}
+			}
+			if once.Elapsed > 0 {
+				return once, nil
 			}
 			return Once{}, fmt.Errorf("benchmark %s did not run again: it skips, or its name changes from run to run", bench.name)
 		}
-		all = append(all, b)
+		if err := add(Built{Once: once, Err: bench.err}, bench.name); err != nil {
+			return nil, err
+		}
+	}
+	var ended *endedError
+	if errors.As(err, &ended) && (ended.name == "" || add(Built{Err: err, Unlisted: true}, ended.name) != nil) {
+		all = append(all, Built{Spec: spec, Err: err, Unlisted: true})
 	}
 	return all, nil
-}
-
-// benchmark is what a run printed of one.
-type benchmark struct {
-	name string
-	time time.Duration // of one operation
-	err  error         // why there is none
-}
-
-// noFigures is the line of a benchmark that reports nothing at all.
-var noFigures = regexp.MustCompile(`^Benchmark(\S+)\s+[0-9]+\s*$`)
-
-// readBenchmarks has the benchmarks in their order.
-func readBenchmarks(out []byte) []benchmark {
-	var all []benchmark
-	for line := range bytes.Lines(out) {
-		var b benchmark
-		r := benchfmt.NewReader(bytes.NewReader(line), "benchmark output")
-		if !r.Scan() {
-			continue
-		}
-		ok := false
-		if res, is := r.Result().(*benchfmt.Result); is {
-			b.name = res.Name.String() // a -N at its end is its own
-			b.time, ok = nsPerOp(res)
-		} else if m := noFigures.FindSubmatch(line); m != nil {
-			b.name = string(m[1])
-		} else {
-			continue
-		}
-		if !ok {
-			b.err = fmt.Errorf("benchmark %s reports no ns/op: it must measure time (b.ReportMetric(0, \"ns/op\") hides it)", b.name)
-		}
-		if i := slices.IndexFunc(all, func(o benchmark) bool { return o.name == b.name }); i >= 0 {
-			all[i].err = fmt.Errorf("benchmark %s is reported twice: give each a name of its own", b.name)
-			continue
-		}
-		all = append(all, b)
-	}
-	return all
-}
-
-// nsPerOp is the time of one operation, which benchfmt has tidied to seconds.
-func nsPerOp(res *benchfmt.Result) (time.Duration, bool) {
-	for _, v := range res.Values {
-		if v.OrigUnit == "ns/op" && v.OrigValue > 0 && v.OrigValue < float64(time.Hour) {
-			return max(1, time.Duration(v.OrigValue+0.5)), true
-		}
-	}
-	return 0, false
 }
 
 // exactly matches one benchmark.

@@ -121,7 +121,6 @@ func TestGoBench(t *testing.T) {
 	for spec, want := range map[string]string{
 		"b=go-bench:./auth Skips":   `no benchmark of ./auth ran for "Skips": none matches, or they skip`,
 		"b=go-bench:./auth Nothing": "none matches",
-		"b=go-bench:./auth Fails":   "no entropy",
 		"b=go-bench:./none X":       "is not one package with tests",
 		"b=go-bench:./absent X":     "the tests of ./absent do not compile",
 		"b=go-bench:./broken X":     "the tests of ./broken do not compile",
@@ -135,6 +134,7 @@ func TestGoBench(t *testing.T) {
 	for spec, want := range map[string]struct{ name, err string }{
 		"b=go-bench:./auth NoTime":   {"b.notime", "benchmark NoTime reports no ns/op"},
 		"b=go-bench:./auth NoFigure": {"b.nofigure", "benchmark NoFigure reports no ns/op"},
+		"b=go-bench:./auth Fails":    {"b.fails", "no entropy"},
 	} {
 		b := prepare(t, Side{Dir: dir}, spec)[0]
 		if !errorHas(b.Err, want.err) || b.Spec.Name != want.name || b.Parent != "b" {
@@ -146,6 +146,72 @@ func TestGoBench(t *testing.T) {
 	}
 	if _, err := built[2].Once(t.Context()); !errorHas(err, "here: no such file") {
 		t.Errorf("a benchmark that fails later: %v", err)
+	}
+}
+
+// What fails takes nothing else with it.
+func TestGoBenchFails(t *testing.T) {
+	needGo(t)
+	const header = "package auth\n\nimport \"testing\"\n\n"
+	dir := tree(t, map[string]string{
+		"go.mod": "module example.com/team\n\ngo 1.24\n",
+		"fails/auth_test.go": header + `func BenchmarkOne(b *testing.B) {
+	b.Run("good", func(b *testing.B) { for range b.N { testing.AllocsPerRun(10, func() {}) } })
+	b.Run("bad", func(b *testing.B) { b.Log("deriving"); b.Fatal("wrong hash") })
+	b.Run("fine", func(b *testing.B) {})
+}
+func BenchmarkOwn(b *testing.B) {
+	b.Run("part", func(b *testing.B) { for range b.N { testing.AllocsPerRun(10, func() {}) } })
+	b.Fatal("afterwards")
+}
+`,
+		"panics/auth_test.go": header + `func BenchmarkOne(b *testing.B) {
+	b.Run("good", func(b *testing.B) { for range b.N { testing.AllocsPerRun(10, func() {}) } })
+	b.Run("bad", func(b *testing.B) { panic("oops") })
+}
+func BenchmarkTwo(b *testing.B) {}
+`,
+		"first/auth_test.go": header + "func BenchmarkOne(b *testing.B) { panic(\"oops\") }\n",
+		"exits/auth_test.go": header + "import \"os\"\n\nfunc BenchmarkOne(b *testing.B) {}\nfunc BenchmarkTwo(b *testing.B) { os.Exit(3) }\n",
+	})
+	for pkg, want := range map[string][]string{
+		"fails": {"b.one_good", "b.one_bad: benchmark One/bad fails: auth_test.go:7: deriving | auth_test.go:7: wrong hash", "b.one_fine",
+			"b.own_part", "b.own: benchmark Own fails: auth_test.go:12: afterwards"},
+		"panics": {"b.one_good", "b.one (unlisted): benchmark One ends the run, so that none after it runs: exit status 2"},
+		"first":  {"b.one (unlisted): benchmark One ends the run, so that none after it runs: exit status 2"},
+		"exits":  {"b.one", "b (unlisted): exit status 3"},
+	} {
+		var got []string
+		for i, b := range prepare(t, Side{Dir: dir}, "b=go-bench:./"+pkg+" .") {
+			line := b.Spec.Name
+			if b.Unlisted {
+				line += " (unlisted)"
+			}
+			if b.Err != nil {
+				line += ": " + b.Err.Error()
+			}
+			if i < len(want) && strings.HasPrefix(line, want[i]) {
+				line = want[i]
+			}
+			got = append(got, line)
+			var err error
+			if b.Once != nil {
+				_, err = b.Once(t.Context())
+			}
+			switch b.Spec.Name {
+			case "b.own_part":
+				if !errorHas(err, "benchmark Own fails: auth_test.go:12: afterwards") {
+					t.Errorf("a part of what fails: %v", err)
+				}
+			case "b.one_good":
+				if err != nil {
+					t.Errorf("%s: %v", b.Spec.Name, err)
+				}
+			}
+		}
+		if d := cmp.Diff(want, got); d != "" {
+			t.Errorf("%s: %s", pkg, d)
+		}
 	}
 }
 
@@ -171,6 +237,7 @@ func TestReadBenchmarks(t *testing.T) {
 	for out, want := range map[string]string{
 		"BenchmarkA 1 5 ns/op\nBenchmarkA 1 5 ns/op\n": "A is reported twice",
 		"BenchmarkA   \t      10\n":                    "A reports no ns/op",
+		"BenchmarkA   1000000000 0.0000000 ns/op\n":    "A reports 0 ns/op",
 	} {
 		if got := readBenchmarks([]byte(out)); len(got) != 1 || !errorHas(got[0].err, want) {
 			t.Errorf("%q: %+v; want %q", out, got, want)

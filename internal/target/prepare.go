@@ -26,6 +26,9 @@ type Side struct {
 type Built struct {
 	Spec   Spec
 	Parent string // the target that this is a benchmark of; else empty
+	// Unlisted says of a GoBench that failed that its benchmarks, or those after
+	// this one, are not known.
+	Unlisted bool
 	// Once is set instead of Commands for a program without the protocol: it
 	// runs it a single time, on the calling thread's core.
 	Once func(context.Context) (Once, error)
@@ -96,6 +99,7 @@ func (s Side) Prepare(ctx context.Context, specs []Spec) ([]Built, error) {
 		if broken != nil {
 			b.Err = broken
 		}
+		b.Unlisted = spec.Kind == GoBench && b.Err != nil
 		if b.Err == nil && len(b.Commands) > 0 {
 			b.Program = identity(b.Commands)
 		}
