@@ -87,7 +87,7 @@ func logged(lines [][]byte) string {
 		}
 		out.buf = append(out.buf, line...)
 	}
-	return out.lines()
+	return out.lines(nil)
 }
 
 // allRan reports whether a run that failed did so by benchmarks that are found,
@@ -95,6 +95,29 @@ func logged(lines [][]byte) string {
 func allRan(out []byte, found []benchmark) bool {
 	last := bytes.TrimSpace(out)
 	return bytes.HasSuffix(last, []byte("\nFAIL")) && slices.ContainsFunc(found, func(b benchmark) bool { return b.err != nil })
+}
+
+// notWhy are lines of a test program that say nothing of why it ended.
+var notWhy = regexp.MustCompile(`^(?:(?:goos|goarch|pkg|cpu): .*|PASS|FAIL|exit status [0-9]+|Benchmark.*)$`)
+
+// whyEnded picks those that do: what a panic says, without its stack, or what a
+// benchmark logged that fails.
+func whyEnded(lines []string) []string {
+	for _, begin := range []string{"panic: ", "fatal error: ", "--- FAIL: "} {
+		i := slices.IndexFunc(lines, func(line string) bool { return strings.HasPrefix(line, begin) })
+		if i < 0 {
+			continue
+		}
+		why := lines[i:]
+		if end := slices.IndexFunc(why, func(line string) bool {
+			return strings.HasPrefix(line, "goroutine ") || strings.HasPrefix(line, "runtime stack:") || notWhy.MatchString(line)
+		}); end >= 0 {
+			why = why[:end]
+		}
+		return why
+	}
+	lines = slices.DeleteFunc(slices.Clone(lines), notWhy.MatchString)
+	return lines[max(0, len(lines)-shownLines):]
 }
 
 // endedBy is the benchmark whose function stands in the stack of a panic;

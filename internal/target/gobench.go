@@ -70,7 +70,7 @@ func (s Side) benchTargets(ctx context.Context, spec Spec, temp string) ([]Built
 		var stdout, stderr tailWriter
 		// One processor, as when it is measured: names then have no -N at their end.
 		args := []string{path, "-test.run=^$", "-test.bench=" + expr, "-test.benchtime=" + length, "-test.count=1", "-test.cpu=1"}
-		err := s.once(ctx, args, dir, &stdout, &stderr)
+		err := s.once(ctx, args, dir, &stdout, &stderr, whyEnded)
 		found := readBenchmarks(stdout.buf)
 		if err != nil && !allRan(stdout.buf, found) {
 			return found, &endedError{endedBy(stderr.buf), err}

@@ -23,7 +23,7 @@ func (s Side) timeTarget(b *Built) {
 	b.command = s.command(args...)
 	b.Once = func(ctx context.Context) (Once, error) {
 		var stdout, stderr tailWriter
-		if err := s.once(ctx, args, s.Dir, &stdout, &stderr); err != nil {
+		if err := s.once(ctx, args, s.Dir, &stdout, &stderr, nil); err != nil {
 			return Once{}, err
 		}
 		for _, out := range []*tailWriter{&stdout, &stderr} {
@@ -40,8 +40,8 @@ func (s Side) timeTarget(b *Built) {
 }
 
 // once runs a program a single time.
-func (s Side) once(ctx context.Context, args []string, dir string, stdout, stderr *tailWriter) error {
+func (s Side) once(ctx context.Context, args []string, dir string, stdout, stderr *tailWriter, quote func([]string) []string) error {
 	probe.Command{Args: args, Dir: dir, Env: s.Environ}.EvictProgram() // as before each start of a probe
 	return program{args: args, dir: dir, env: s.Environ, limit: onceLimit, stdout: stdout, stderr: stderr,
-		explain: "it must end by itself"}.run(ctx)
+		explain: "it must end by itself", quote: quote}.run(ctx)
 }

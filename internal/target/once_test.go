@@ -177,8 +177,8 @@ func BenchmarkTwo(b *testing.B) {}
 	for pkg, want := range map[string][]string{
 		"fails": {"b.one_good", "b.one_bad: benchmark One/bad fails: auth_test.go:7: deriving | auth_test.go:7: wrong hash", "b.one_fine",
 			"b.own_part", "b.own: benchmark Own fails: auth_test.go:12: afterwards"},
-		"panics": {"b.one_good", "b.one (unlisted): benchmark One ends the run, so that none after it runs: exit status 2"},
-		"first":  {"b.one (unlisted): benchmark One ends the run, so that none after it runs: exit status 2"},
+		"panics": {"b.one_good", "b.one (unlisted): benchmark One ends the run, so that none after it runs: exit status 2: panic: oops"},
+		"first":  {"b.one (unlisted): benchmark One ends the run, so that none after it runs: exit status 2: panic: oops"},
 		"exits":  {"b.one", "b (unlisted): exit status 3"},
 	} {
 		var got []string
@@ -241,6 +241,23 @@ func TestReadBenchmarks(t *testing.T) {
 	} {
 		if got := readBenchmarks([]byte(out)); len(got) != 1 || !errorHas(got[0].err, want) {
 			t.Errorf("%q: %+v; want %q", out, got, want)
+		}
+	}
+}
+
+func TestWhyEnded(t *testing.T) {
+	for out, want := range map[string]string{
+		"":                                    "",
+		"panic: " + strings.Repeat("x", 1000): "panic: " + strings.Repeat("x", shownBytes-7) + "...",
+		"goos: linux\ncpu: x\nBenchmarkA 1 5 ns/op\nFAIL\n":                                        "",
+		"goos: linux\nBenchmarkA 1 5 ns/op\nno entropy\nexit status 1\n":                           "no entropy",
+		"BenchmarkA 1 5 ns/op\npanic: oops [recovered]\n\tpanic: oops\n\ngoroutine 7 [running]:\n": "panic: oops [recovered] | panic: oops",
+		"fatal error: all goroutines are asleep\n\ngoroutine 1 [running]:\n":                       "fatal error: all goroutines are asleep",
+		"--- FAIL: BenchmarkA\n    a_test.go:1: wrong hash\nFAIL\n":                                "--- FAIL: BenchmarkA | a_test.go:1: wrong hash",
+	} {
+		tail := tailWriter{[]byte(out)}
+		if got := strings.TrimPrefix(tail.lines(whyEnded), ": "); got != want {
+			t.Errorf("%q: %q, want %q", out, got, want)
 		}
 	}
 }

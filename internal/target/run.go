@@ -35,6 +35,8 @@ type program struct {
 	stderr  io.Writer // likewise
 	sweep   bool      // nothing that it started may go on, on Linux
 	explain string    // what to do where the time is up
+	// quote picks what an error shows of the lines that it printed; nil: the last.
+	quote func(lines []string) []string
 }
 
 // run waits for it to end; its process group is gone afterwards. The error
@@ -85,13 +87,13 @@ func (p program) run(ctx context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case limited.Err() != nil:
-		return fmt.Errorf("it was still running after %v and was stopped: %s%s", p.limit, p.explain, tail.lines())
+		return fmt.Errorf("it was still running after %v and was stopped: %s%s", p.limit, p.explain, tail.lines(p.quote))
 	case errors.Is(err, exec.ErrWaitDelay):
 		return nil // it left a child with its output, which is gone now
 	case errors.Is(err, syscall.ENOEXEC):
 		return fmt.Errorf("%s is not a program for this system: begin a script with a #! line", p.args[0])
 	case err != nil:
-		return fmt.Errorf("%w%s", err, tail.lines())
+		return fmt.Errorf("%w%s", err, tail.lines(p.quote))
 	}
 	return nil
 }
@@ -126,19 +128,29 @@ func (t *tailWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// lines are the last ones, on one line, after a colon.
-func (t *tailWriter) lines() string {
-	var last []string
+// lines are those that quote picks, or the last ones, on one line, after a
+// colon.
+func (t *tailWriter) lines(quote func([]string) []string) string {
+	var all []string
 	for line := range strings.SplitSeq(string(bytes.ToValidUTF8(t.buf, []byte("?"))), "\n") {
 		if line = strings.TrimSpace(line); line != "" {
-			last = append(last, line)
+			all = append(all, line)
 		}
 	}
-	if len(last) == 0 {
+	picked := quote != nil
+	if !picked {
+		quote = func(all []string) []string { return all[max(0, len(all)-shownLines):] }
+	}
+	shown := quote(all)
+	if len(shown) == 0 {
 		return ""
 	}
-	text := strings.Join(last[max(0, len(last)-shownLines):], " | ")
-	if len(text) > shownBytes {
+	text := strings.Join(shown[:min(len(shown), shownLines)], " | ")
+	switch {
+	case len(text) <= shownBytes:
+	case picked: // it begins with why
+		text = text[:shownBytes] + "..."
+	default:
 		text = "..." + text[len(text)-shownBytes:]
 	}
 	return ": " + text
