@@ -84,13 +84,14 @@ func (c *Command) writable(path string) error {
 func targets(p policy.Policy) ([]target.Spec, error) {
 	var specs []target.Spec
 	seen := map[string]bool{}
-	for _, text := range p.Targets {
+	for i, text := range p.Targets {
+		where := p.WhereItem("target", i)
 		s, err := target.ParseSpec(text)
 		if err != nil {
-			return nil, usageError("%s: %w", p.Where("target"), err)
+			return nil, usageError("%s: %w", where, err)
 		}
 		if seen[s.Name] {
-			return nil, usageError("%s: two targets are named %s: give each a name of its own", p.Where("target"), s.Name)
+			return nil, usageError("%s: two targets are named %s: give each a name of its own", where, s.Name)
 		}
 		seen[s.Name] = true
 		specs = append(specs, s)

@@ -30,7 +30,8 @@ type Policy struct {
 	Out               string // file; empty: none
 	Release           string // empty: none
 
-	given map[string]Value // by name: the first of the values in force
+	given map[string]Value    // by name: the first of the values in force
+	items map[string][]string // by a list's name: where each of its entries came from
 }
 
 // Source is where a value came from, weakest first.
@@ -81,9 +82,18 @@ func Resolve(layers ...[]Value) (Policy, error) {
 			}
 			if s.list != nil && !in[v.Name] {
 				*s.list(&p) = nil
+				delete(p.items, v.Name)
 			}
 			if err := s.set(&p, v.Text); err != nil {
 				return Policy{}, fmt.Errorf("%s: %w", v.Where, err)
+			}
+			if s.list != nil {
+				if p.items == nil {
+					p.items = map[string][]string{}
+				}
+				for len(p.items[v.Name]) < len(*s.list(&p)) {
+					p.items[v.Name] = append(p.items[v.Name], v.Where)
+				}
 			}
 			if s.list == nil || !in[v.Name] {
 				p.given[v.Name] = v
@@ -113,6 +123,14 @@ func (p Policy) Where(name string) string {
 		return v.Where
 	}
 	return "default " + name
+}
+
+// WhereItem is Where for entry i of a list.
+func (p Policy) WhereItem(name string, i int) string {
+	if items := p.items[name]; i < len(items) {
+		return items[i]
+	}
+	return p.Where(name)
 }
 
 // Fails reports whether a verdict, as a word, makes the run fail.

@@ -211,7 +211,19 @@ func TestLayers(t *testing.T) {
 		}
 	}
 
-	p, err := Resolve(file, inputs, flags)
+	p, err := Resolve(file, inputs, flags, []Value{{"target", "a=go\nb=go", FromFlag, "p.yaml:1: target"}, flagValue("target", "c=go")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"p.yaml:1: target", "p.yaml:1: target", "--target c=go"} {
+		if got := p.WhereItem("target", i); got != want {
+			t.Errorf("target %d is from %q, want %q", i, got, want)
+		}
+	}
+	if got := Default().WhereItem("target", 0); got != "default target" {
+		t.Error(got)
+	}
+	p, err = Resolve(file, inputs, flags)
 	if err != nil || p.Budget != 20*time.Second || !slices.Equal(p.FailOn, []string{"faster"}) || !slices.Equal(p.Expect, []string{"a", "b"}) {
 		t.Errorf("%+v, %v", p, err)
 	}

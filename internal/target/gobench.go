@@ -18,7 +18,7 @@ const benchTime = "200ms"
 
 // benchmarks are the package and the regular expression of a GoBench.
 func (s Spec) benchmarks() (pkg, expr string, err error) {
-	words, err := split(s.Rest)
+	words, err := splitWords(s.Rest, false)
 	if err != nil {
 		return "", "", fmt.Errorf("go-bench %q: %w", s.Rest, err)
 	}
@@ -28,10 +28,10 @@ func (s Spec) benchmarks() (pkg, expr string, err error) {
 	if strings.HasPrefix(words[0], "-") {
 		return "", "", fmt.Errorf("go-bench %q: %q is no package: write one such as ./internal/auth", s.Rest, words[0])
 	}
-	for part := range strings.SplitSeq(words[1], "/") {
-		if _, err := regexp.Compile(part); err != nil {
-			return "", "", fmt.Errorf("go-bench %q: %w", s.Rest, err)
-		}
+	// As a whole: its slashes part it only outside of brackets. What is wrong
+	// with a part alone the test program says.
+	if _, err := regexp.Compile(words[1]); err != nil {
+		return "", "", fmt.Errorf("go-bench %q: %w", s.Rest, err)
 	}
 	return words[0], words[1], nil
 }

@@ -96,7 +96,7 @@ func TestGoBench(t *testing.T) {
 		"broken/broken_test.go": "package broken\n\nvar x int = \"\"\n",
 	})
 	before := listing(t, dir)
-	built := prepare(t, Side{Dir: dir}, "b=go-bench:./auth Hash", "c=go-bench:./auth '^BenchmarkHash$/512'", "d=go-bench:./auth Rounds")
+	built := prepare(t, Side{Dir: dir}, "b=go-bench:./auth Hash", `c=go-bench:./auth ^BenchmarkHash$/(5)\d2`, "d=go-bench:./auth Rounds")
 	var names []string
 	for _, b := range built {
 		names = append(names, b.Spec.Name+" of "+b.Parent)
@@ -121,6 +121,7 @@ func TestGoBench(t *testing.T) {
 	for spec, want := range map[string]string{
 		"b=go-bench:./auth Skips":   `no benchmark of ./auth ran for "Skips": none matches, or they skip`,
 		"b=go-bench:./auth Nothing": "none matches",
+		"b=go-bench:./auth Hash/*":  "invalid regexp for element 1",
 		"b=go-bench:./none X":       "is not one package with tests",
 		"b=go-bench:./absent X":     "the tests of ./absent do not compile",
 		"b=go-bench:./broken X":     "the tests of ./broken do not compile",

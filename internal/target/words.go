@@ -19,6 +19,21 @@ var assignment = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*=`)
 // go-shellwords was tried first: it ends at an operator without an error,
 // reads \n as a line feed, and drops backslashes that double quotes keep.
 func split(command string) ([]string, error) {
+	words, err := splitWords(command, true)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(words) == 0 || words[0] == "":
+		return nil, errors.New("it names no program: write probe:PROGRAM ARGUMENTS")
+	case assignment.MatchString(words[0]):
+		return nil, fmt.Errorf("it begins by setting a variable: write env %s PROGRAM", words[0])
+	}
+	return words, nil
+}
+
+// splitWords is split for what need not be a command. Where it is none, blanks
+// and quotes alone are special: a regular expression has the rest for itself.
+func splitWords(command string, shell bool) ([]string, error) {
 	if !utf8.ValidString(command) || strings.ContainsFunc(command, unicode.IsControl) {
 		return nil, errors.New("it has a control character or is not UTF-8: write one line of text")
 	}
@@ -34,9 +49,9 @@ func split(command string) ([]string, error) {
 				quote = 0
 				continue
 			}
-		case c == '`' || c == '$':
+		case shell && (c == '`' || c == '$'):
 			return nil, shellError(c)
-		case c == '\\':
+		case shell && c == '\\':
 			if i++; i == len(command) {
 				return nil, errors.New(`it ends in a backslash: write \\ for one, or remove it`)
 			}
@@ -58,22 +73,20 @@ func split(command string) ([]string, error) {
 				word, in = word[:0], false
 			}
 			continue
-		case strings.ContainsRune(";|&<>()", rune(c)), c == '#' && !in:
+		case shell && (strings.ContainsRune(";|&<>()", rune(c)) || c == '#' && !in):
 			return nil, shellError(c)
 		}
 		word, in = append(word, c), true
 	}
 	if quote != 0 {
-		return nil, fmt.Errorf("a %c quote is not closed: close it, or write \\%c for the character", quote, quote)
+		mend := fmt.Sprintf(`write \%c for the character`, quote)
+		if !shell {
+			mend = "put the character into quotes of the other kind"
+		}
+		return nil, fmt.Errorf("a %c quote is not closed: close it, or %s", quote, mend)
 	}
 	if in {
 		words = append(words, string(word))
-	}
-	switch {
-	case len(words) == 0 || words[0] == "":
-		return nil, errors.New("it names no program: write probe:PROGRAM ARGUMENTS")
-	case assignment.MatchString(words[0]):
-		return nil, fmt.Errorf("it begins by setting a variable: write env %s PROGRAM", words[0])
 	}
 	return words, nil
 }
