@@ -227,7 +227,7 @@ func (c *Client) exchange(ctx context.Context, out []byte, limit time.Duration) 
 			return nil, c.fail(fmt.Sprintf("waiting for an answer: %v", err), 0)
 		}
 		if c.fds[2].Revents != 0 && c.readStderr() > 0 && c.written > maxStderr {
-			return nil, c.fail("over 1 MiB of standard error: have it write less", 0)
+			return nil, c.noisy()
 		}
 		if c.fds[1].Revents != 0 {
 			m, err := unix.Read(c.fd(1), c.buf[n:])

@@ -15,6 +15,7 @@ type Failure struct {
 	Stderr string // the last 4 KiB that it wrote to standard error, as they came
 	Silent bool   // its time was up; it may only have been kept from running
 	Ended  bool   // it ended by itself, or closed what it reads or writes
+	Noisy  bool   // it wrote too much to standard error
 	Absent bool   // there was nothing to run: no program, or the system would not start it
 	err    error  // the system's error, if that is the cause
 }

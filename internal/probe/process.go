@@ -29,7 +29,7 @@ func (c *Client) Close() error {
 	case len(c.extra) > 0:
 		return c.fail(fmt.Sprintf("unasked output %s; the protocol wants nothing after the last answer", quoted(c.extra)), 0)
 	case c.written > maxStderr:
-		return c.fail("over 1 MiB of standard error: have it write less", 0)
+		return c.noisy()
 	}
 	c.stop(errClosed)
 	return nil
@@ -53,6 +53,13 @@ func (c *Client) fail(what string, wait time.Duration) *Failure {
 	}
 	c.stop(f)
 	f.Stderr = string(c.tail[max(0, len(c.tail)-stderrTail):])
+	return f
+}
+
+// noisy is fail for a probe whose standard error is over its limit.
+func (c *Client) noisy() *Failure {
+	f := c.fail("over 1 MiB of standard error: have it write less", 0)
+	f.Noisy = true
 	return f
 }
 

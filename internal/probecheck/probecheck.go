@@ -231,6 +231,8 @@ func mendEnd(f *probe.Failure) string {
 	switch {
 	case f.Silent:
 		return "answer every line that comes, within 10 s, and flush what you write"
+	case f.Noisy:
+		return "write less to standard error: no more than 1 MiB in all, whatever it is asked"
 	case f.Ended:
 		return "catch what goes wrong, answer `error MESSAGE`, and read the next request; end at the end of input alone"
 	}
