@@ -84,6 +84,7 @@ const (
 	fullJudgedFrom  = 200 * time.Microsecond // shorter hashes are mostly the call around them
 	unaccounted     = 100 * time.Microsecond // of a slice, beyond the probe's own time,
 	unaccountedPart = 0.10                   // and this part of it
+	pause           = time.Millisecond       // beside a slice
 	waits           = 0.80                   // processor time over own time
 	helped          = 1.20
 	lanesBound      = 0.90 // of the lanes' time: two blocks at most side by side
@@ -94,8 +95,11 @@ const (
 // any it says nothing: no check turns a disturbed measurement into a
 // failure.
 func (r *run) judge(s *subject, l limits, rounds []result.Round) {
+	waiting := s.idles()
 	if len(rounds) < result.MinRounds {
-		r.fixedCost(s)
+		if !waiting { // after a pause, the core is slow to begin
+			r.fixedCost(s)
+		}
 		return
 	}
 	var cost, lanes []float64
@@ -212,6 +216,31 @@ func (r *run) fixedCost(s *subject) {
 		s.note("one hash at full iterations took %s, its slices promise %s: each request costs about %s beside its iterations, which slices of %s iterations cannot price: make it start nothing for a request",
 			dur(float64(least)), dur(promise), dur(s.slice), workload.Group(s.plan.SliceIterations))
 	}
+}
+
+// idles notes a target that waits beside its derivations. Over all slices, for
+// with a pause at each the core is seldom found undisturbed; and of them by a
+// low one, for on a busy core some wait their turn.
+func (s *subject) idles() bool {
+	var gaps, walls []float64
+	for _, t := range s.traces {
+		for _, x := range t.slices {
+			if x.cpu >= 0 {
+				gaps = append(gaps, x.wall-max(x.own, x.cpu))
+				walls = append(walls, x.wall)
+			}
+		}
+	}
+	if len(gaps) == 0 {
+		return false
+	}
+	gap := stats.Quantile(gaps, lowQuantile)
+	if gap <= float64(pause) {
+		return false
+	}
+	s.note("waits beside its derivations: %s of the %s from request to answer are neither its own time nor the processor's: answer at once",
+		dur(gap), dur(stats.Quantile(walls, lowQuantile)))
+	return true
 }
 
 // around is, over the clean slices, the time from request to answer that

@@ -68,6 +68,7 @@ type script struct {
 	key      func(r probe.Request, n int, key []byte) []byte      // what it answers instead
 	own      func(r probe.Request, d time.Duration) time.Duration // what it reports instead
 	outside  time.Duration                                        // after its timed section
+	idle     time.Duration                                        // waiting after it
 	cpu      float64                                              // processor time over time; 1
 	err      func(r probe.Request, n int) error
 	startErr error
@@ -139,7 +140,7 @@ func (s *scripted) Derive(ctx context.Context, r probe.Request, limit time.Durat
 		share = s.cpu
 	}
 	s.used += time.Duration(share*float64(took)) + s.outside
-	s.pass(20e3 + float64(s.outside))
+	s.pass(20e3 + float64(s.outside+s.idle))
 	if s.own != nil {
 		took = s.own(r, took)
 	}
@@ -478,6 +479,7 @@ func TestNotes(t *testing.T) {
 		says string
 	}{
 		{"sleeps in its timed section", script{cpu: 0.3}, "waits"},
+		{"waits after it", script{idle: 10 * time.Millisecond}, "waits beside its derivations: 10ms of the 1"},
 		{"helper threads", script{cpu: 1.9}, "helper threads"},
 		{"refuses long passwords", script{err: func(r probe.Request, _ int) error {
 			if len(r.Password) > 72 {

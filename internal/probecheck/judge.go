@@ -193,9 +193,14 @@ func (t *times) whole(c *Check) {
 		}
 	}
 	tiny := t.quickest(short)
-	switch idle := t.least(long, func(x exchange) time.Duration { return x.wall - x.own }); {
-	case idle > best.own/2+2*time.Millisecond:
-		c.note(asked, came(best), "it waits beside the derivation: answer at once")
+	// beside a short one a pause shows that a long one hides
+	idle := func(x exchange) time.Duration { return x.wall - x.own }
+	const mend = "it waits beside the derivation: answer at once"
+	switch {
+	case t.least(long, idle) > best.own/2+2*time.Millisecond:
+		c.note(asked, came(best), mend)
+	case !t.constant && t.least(short, idle) > tiny.own/2+time.Millisecond && t.leftOpen(tiny) <= tiny.own/2+t.slack():
+		c.note(t.tries(shortN), came(tiny), mend)
 	case t.constant: // said by grows
 	case t.leftOpen(tiny) > 100*time.Microsecond+tiny.own/5:
 		c.note(t.tries(shortN), came(tiny), "time the whole derivation, and do less beside it: the gate wants no more than 0.1 ms and a tenth of the time to be left open")

@@ -176,6 +176,8 @@ func TestTimes(t *testing.T) {
 		"the first iterations": {model{own: func(n int, d time.Duration) time.Duration { return d * 20_000 / time.Duration(max(n, 20_000)) }}, timeLong, Failed, "all its iterations"},
 		"the setup alone":      {model{own: func(n int, d time.Duration) time.Duration { return 300 + d%7 }}, timeGrows, Failed, "forty times as long"},
 		"a pause after it":     {model{idle: 40 * time.Millisecond}, timeWhole, Note, "it waits beside the derivation"},
+		"a short pause":        {model{idle: 10 * time.Millisecond}, timeWhole, Note, "Asked:5,000 iterations (the least of 3 tries) Came:ns 10"},
+		"a pause of 2 ms":      {model{idle: 1800 * time.Microsecond}, timeWhole, Note, "it waits beside the derivation"},
 		"work after it":        {model{outside: 500 * time.Microsecond}, timeWhole, Note, "do less beside it"},
 		"much work after it":   {model{outside: 2 * time.Millisecond}, timeWhole, Failed, "do little beside it"},
 		"a thread a request":   {model{request: 300 * time.Microsecond}, timeLong, Note, "of each request is no iteration"},
