@@ -302,7 +302,7 @@ func (x item) once() func(context.Context) (measure.Once, error) {
 			return measure.Once{}, x.Err
 		}
 		o, err := x.Once(ctx)
-		return measure.Once{Elapsed: o.Elapsed, Words: o.Words}, err
+		return measure.Once(o), err
 	}
 }
 

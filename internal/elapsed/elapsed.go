@@ -35,10 +35,10 @@ const maxLeft = 100
 // escapes are what a terminal takes for colours and the like.
 var escapes = regexp.MustCompile("\x1b\\[[0-9;?]*[ -/]*[@-~]")
 
-// Parse finds the elapsed time in what a program wrote. ok is false where there
-// is none. The error quotes the line that it is about, and says what to print
-// instead; ok is false then, too.
-func Parse(output []byte) (d time.Duration, ok bool, err error) {
+// Parse finds the elapsed time in what a program wrote, and quotes the line that
+// it is from; that is empty where there is none. The error quotes the line that
+// it is about, and says what to print instead.
+func Parse(output []byte) (d time.Duration, quoted string, err error) {
 	output = escapes.ReplaceAll(output, nil)
 	for len(output) > 0 {
 		// A carriage return ends a line too: what follows it overwrites that.
@@ -52,17 +52,21 @@ func Parse(output []byte) (d time.Duration, ok bool, err error) {
 			}
 		}
 		if err != nil {
-			quote := strconv.QuoteToGraphic(string(line[:min(len(line), maxQuoted)]))
-			if len(line) > maxQuoted {
-				quote += "..."
-			}
-			return 0, false, fmt.Errorf("the elapsed time is not clear from %s: %w: print one as the last, such as Elapsed: 66.1ms", quote, err)
+			return 0, "", fmt.Errorf("the elapsed time is not clear from %s: %w: print one as the last, such as Elapsed: 66.1ms", quote(line), err)
 		}
 		if len(times) > 0 {
-			return times[0], true, nil
+			return times[0], quote(line), nil
 		}
 	}
-	return 0, false, nil
+	return 0, "", nil
+}
+
+// quote shows a line, cut where it is long.
+func quote(line []byte) string {
+	if len(line) <= maxQuoted {
+		return strconv.QuoteToGraphic(string(line))
+	}
+	return strconv.QuoteToGraphic(string(bytes.ToValidUTF8(line[:maxQuoted], nil))) + "..."
 }
 
 // units of a time; both micro signs are in use.

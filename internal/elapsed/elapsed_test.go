@@ -80,9 +80,9 @@ func TestParse(t *testing.T) {
 		"66ms\niterations: 500000\n\n":        66 * ms,
 		"66ms\nsalt 16 bytes, 2 min ago, 5 m": 66 * ms,
 	} {
-		d, ok, err := Parse([]byte(output))
-		if d != want || !ok || err != nil {
-			t.Errorf("%q: %v, %v, %v; want %v", output, d, ok, err, want)
+		d, line, err := Parse([]byte(output))
+		if d != want || line == "" || err != nil {
+			t.Errorf("%q: %v, %v, %v; want %v", output, d, line, err, want)
 		}
 	}
 }
@@ -94,8 +94,8 @@ func TestNothing(t *testing.T) {
 		"12 seconds", "66 msec", "66 Ms", "66MS", "66 S", "s", "ms: 66", "took s", "3: ms", "66ms2", "66ms_2", "66m s",
 		"key 0a5s0b", "\u0666\u0666ms", "\x1b[31m", "it's 5",
 	} {
-		if d, ok, err := Parse([]byte(output)); d != 0 || ok || err != nil {
-			t.Errorf("%q: %v, %v, %v; want nothing", output, d, ok, err)
+		if d, line, err := Parse([]byte(output)); d != 0 || line != "" || err != nil {
+			t.Errorf("%q: %v, %v, %v; want nothing", output, d, line, err)
 		}
 	}
 }
@@ -152,9 +152,9 @@ func TestNotClear(t *testing.T) {
 		"66ms\n1.234.5ms\nthat was it":          "\"1.234.5ms\"",
 		"66,1ms " + strings.Repeat("\xff", 500): "...",
 	} {
-		d, ok, err := Parse([]byte(output))
-		if d != 0 || ok || err == nil {
-			t.Errorf("%q: %v, %v, %v; want an error", output, d, ok, err)
+		d, line, err := Parse([]byte(output))
+		if d != 0 || line != "" || err == nil {
+			t.Errorf("%q: %v, %v, %v; want an error", output, d, line, err)
 			continue
 		}
 		if s := err.Error(); !strings.Contains(s, why) || !strings.Contains(s, "print one as the last") || strings.ContainsAny(s, "\n\r\x1b") {
@@ -165,9 +165,9 @@ func TestNotClear(t *testing.T) {
 
 // A line without end is read in time that grows with its length alone.
 func TestLongLine(t *testing.T) {
-	d, ok, err := Parse([]byte(strings.Repeat("1s ", 1<<15)))
-	if d != time.Second || !ok || err != nil {
-		t.Errorf("%v, %v, %v", d, ok, err)
+	d, line, err := Parse([]byte(strings.Repeat("1s ", 1<<15)))
+	if d != time.Second || line == "" || err != nil {
+		t.Errorf("%v, %v, %v", d, line, err)
 	}
 }
 
@@ -178,14 +178,14 @@ func FuzzDuration(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, n int64) {
 		d := time.Duration(n)
-		got, ok, err := Parse([]byte("took " + d.String() + "\n"))
+		got, line, err := Parse([]byte("took " + d.String() + "\n"))
 		switch {
 		case d < 0:
-			if ok || err == nil {
+			if line != "" || err == nil {
 				t.Errorf("%v: %v, %v", d, got, err)
 			}
-		case got != d || !ok || err != nil:
-			t.Errorf("%v: %v, %v, %v", d, got, ok, err)
+		case got != d || line == "" || err != nil:
+			t.Errorf("%v: %v, %v, %v", d, got, line, err)
 		}
 	})
 }
@@ -195,19 +195,31 @@ func FuzzParse(f *testing.F) {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, output []byte) {
-		d, ok, err := Parse(output)
-		if d < 0 || d != 0 && !ok || err != nil && ok {
-			t.Errorf("%v, %v, %v", d, ok, err)
+		d, line, err := Parse(output)
+		if d < 0 || d != 0 && line == "" || err != nil && line != "" {
+			t.Errorf("%v, %v, %v", d, line, err)
 		}
 		if err != nil && (!utf8.ValidString(err.Error()) || strings.ContainsAny(err.Error(), "\n\r\x00\x1b")) {
 			t.Errorf("error %q", err)
 		}
-		if (ok || err != nil) && !strings.ContainsFunc(string(output), isDigit) {
+		if (line != "" || err != nil) && !strings.ContainsFunc(string(output), isDigit) {
 			t.Errorf("%v, %v, without a digit", d, err)
 		}
 		// the last line decides
-		if d, ok, err := Parse(append(output[:len(output):len(output)], "\nElapsed: 66.1ms\n"...)); d != 66100*us || !ok || err != nil {
-			t.Errorf("then 66.1ms: %v, %v, %v", d, ok, err)
+		if d, line, err := Parse(append(output[:len(output):len(output)], "\nElapsed: 66.1ms\n"...)); d != 66100*us || line == "" || err != nil {
+			t.Errorf("then 66.1ms: %v, %v, %v", d, line, err)
 		}
 	})
+}
+
+// The line that a time is from is quoted, cut between characters.
+func TestQuoted(t *testing.T) {
+	for output, want := range map[string]string{
+		"a\ntook 45ms, \u00b5\n":                    "\"took 45ms, \u00b5\"",
+		"took 33s " + strings.Repeat("\u00b5", 100): "\"took 33s " + strings.Repeat("\u00b5", 55) + "\"...",
+	} {
+		if _, line, err := Parse([]byte(output)); line != want || err != nil {
+			t.Errorf("%q: %s, %v; want %s", output, line, err, want)
+		}
+	}
 }

@@ -68,6 +68,7 @@ type Subject struct {
 // Once is what one run of a program without the protocol came to.
 type Once struct {
 	Elapsed time.Duration // by its own word; 0 where it gave none
+	Line    string        // where that stands, quoted; may be empty
 	Words   map[string]string
 }
 
@@ -201,6 +202,7 @@ type subject struct {
 	outcome            result.Outcome
 	message            string
 	notes              []string
+	whole              bool // of one without the protocol: our clock times it
 	stalled            bool // it was silent once, and was given another try
 }
 

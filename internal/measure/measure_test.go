@@ -788,6 +788,7 @@ func TestOnceMisbehaves(t *testing.T) {
 	lies.Once = func(ctx context.Context) (Once, error) {
 		o, err := honest(ctx)
 		o.Elapsed *= 2
+		o.Line = `"took 3s"`
 		return o, err
 	}
 	fails := w.once("fails", true, 0)
@@ -799,8 +800,33 @@ func TestOnceMisbehaves(t *testing.T) {
 		return honest(ctx)
 	}
 	runs := w.run(t, lies, fails)
-	if runs[0].Outcome != result.Implausible || runs[1].Outcome != result.Failed || runs[1].Message != "exit status 1" {
+	if runs[0].Outcome != result.Implausible || !strings.Contains(runs[0].Message, `("took 3s"), but its whole run was over after`) || runs[1].Outcome != result.Failed || runs[1].Message != "exit status 1" {
 		t.Errorf("%s (%s), %s (%s)", runs[0].Outcome, runs[0].Message, runs[1].Outcome, runs[1].Message)
+	}
+}
+
+// A time of zero is no time; one that comes and goes cannot be relied on.
+func TestOnceZero(t *testing.T) {
+	w := newWorld(33)
+	zero := func(name string, from int) Subject {
+		s := w.once(name, true, 0)
+		honest, n := s.Once, 0
+		s.Once = func(ctx context.Context) (Once, error) {
+			o, err := honest(ctx)
+			if n++; n >= from {
+				o.Elapsed = 0
+			}
+			o.Line = `"Elapsed: 0ms"`
+			return o, err
+		}
+		return s
+	}
+	runs := w.run(t, zero("always", 0), zero("later", 4))
+	if r := runs[0]; r.Outcome != result.Measured || !strings.Contains(strings.Join(r.Notes, "\n"), `an elapsed time of zero ("Elapsed: 0ms"), so its clock is too coarse: its whole run is timed`) {
+		t.Errorf("%s (%s), notes %q", r.Outcome, r.Message, r.Notes)
+	}
+	if r := runs[1]; r.Outcome != result.Failed || !strings.Contains(r.Message, "in some runs") {
+		t.Errorf("%s (%s)", r.Outcome, r.Message)
 	}
 }
 

@@ -2,6 +2,8 @@ package measure
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
@@ -16,32 +18,48 @@ import (
 // openOnce runs it once, to see that it works and how long it takes.
 func (r *run) openOnce(ctx context.Context, s *subject) error {
 	s.plan = result.Plan{SliceIterations: s.Workload.Iterations, Slices: 1, Yardstick: yardstickLength}
-	_, whole, err := r.runOnce(ctx, s)
-	if err != nil {
+	_, o, err := r.runOnce(ctx, s)
+	switch {
+	case err != nil:
 		return err
-	}
-	if whole {
+	case o.Elapsed > 0:
+	case o.Line == "":
 		s.note("prints no elapsed time: its whole run is timed, its start included")
+	default:
+		s.note("prints an elapsed time of zero (%s), so its clock is too coarse: its whole run is timed, its start included", o.Line)
 	}
+	s.whole = o.Elapsed == 0
 	return nil
 }
 
-// runOnce runs it and says what it took, ns; whole where that is by our clock.
-func (r *run) runOnce(ctx context.Context, s *subject) (sl slice, whole bool, err error) {
+// runOnce runs it and says what it took, ns: by our clock where it does not say.
+func (r *run) runOnce(ctx context.Context, s *subject) (sl slice, o Once, err error) {
 	start := r.Clock()
-	o, err := s.Once(ctx)
+	o, err = s.Once(ctx)
 	wall := r.Clock() - start
 	if err != nil {
-		return slice{}, false, err
+		return slice{}, o, err
 	}
 	if s.hello.Words == nil {
 		s.hello.Words = o.Words
 	}
 	if o.Elapsed == 0 {
-		return slice{float64(wall), float64(wall), -1}, true, nil
+		return slice{float64(wall), float64(wall), -1}, o, nil
 	}
 	// its clock may be a coarse one, ours another
-	return slice{float64(o.Elapsed), float64(wall), -1}, false, plausible(probe.Answer{Elapsed: o.Elapsed}, wall, 20*time.Millisecond)
+	if !(probe.Answer{Elapsed: o.Elapsed}).Fits(wall, 20*time.Millisecond) {
+		err = &timeError{fmt.Sprintf("says that it took %s%s, but its whole run was over after %s: it must say how long the derivation took",
+			dur(float64(o.Elapsed)), in(o.Line), dur(float64(wall)))}
+	}
+	return slice{float64(o.Elapsed), float64(wall), -1}, o, err
+}
+
+// in is where a time stands.
+func in(line string) string {
+	if line == "" {
+		return ""
+	}
+	return " (" + line + ")"
 }
 
 // roundOnce is one round of it.
@@ -51,9 +69,12 @@ func (r *run) roundOnce(ctx context.Context, s *subject) error {
 	start := r.Clock()
 	before := r.calm()
 	s.yardsticks += r.Clock() - start
-	sl, _, err := r.runOnce(ctx, s)
+	sl, o, err := r.runOnce(ctx, s)
 	if err != nil {
 		return err
+	}
+	if s.whole != (o.Elapsed == 0) {
+		return errors.New("prints an elapsed time in some runs, and none or zero in others: print one of more digits each time, or none")
 	}
 	s.slices += time.Duration(sl.own)
 	start = r.Clock()

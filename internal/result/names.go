@@ -95,11 +95,15 @@ func quote(s string) string {
 	return fmt.Sprintf("%q", s)
 }
 
-// Text turns s into free text that a file can carry: one line, whatever is
-// not printable ASCII as a question mark, at most MaxText bytes. Brand
+// inASCII is how signs are written that programs print of times, or in prose.
+var inASCII = strings.NewReplacer("\u00b5", "u", "\u03bc", "u", "±", "+-", "×", "x", "\u2212", "-", "–", "-", "—", "-",
+	"‘", "'", "’", "'", "“", `"`, "”", `"`, "…", "...")
+
+// Text turns s into free text that a file can carry: one line, at most MaxText
+// bytes, whatever is not printable ASCII written in it or as a question mark. Brand
 // strings, versions, messages and notes from outside go through it.
 func Text(s string) string {
-	s = strings.Join(strings.Fields(s), " ")
+	s = inASCII.Replace(strings.Join(strings.Fields(s), " "))
 	s = strings.Map(func(r rune) rune {
 		if r < ' ' || r > '~' {
 			return '?'

@@ -238,6 +238,7 @@ func TestText(t *testing.T) {
 		" a\r\n\tb  c ":              "a b c",
 		"Débian \x1b[31m \xff":       "D?bian ?[31m ?",
 		strings.Repeat("x", 400):     strings.Repeat("x", 297) + "...",
+		"45ms ± 2\u00b5s, 3\u03bcs":  "45ms +- 2us, 3us",
 		"Intel(R) Xeon(R)   6973P-C": "Intel(R) Xeon(R) 6973P-C",
 	} {
 		got := Text(in)

@@ -27,12 +27,12 @@ func (s Side) timeTarget(b *Built) {
 			return Once{}, err
 		}
 		for _, out := range []*tailWriter{&stdout, &stderr} {
-			d, ok, err := elapsed.Parse(out.buf)
+			d, line, err := elapsed.Parse(out.buf)
 			if err != nil {
 				return Once{}, fmt.Errorf("its elapsed time cannot be read: %w", err)
 			}
-			if ok {
-				return Once{Elapsed: d}, nil
+			if line != "" {
+				return Once{Elapsed: d, Line: line}, nil
 			}
 		}
 		return Once{}, nil

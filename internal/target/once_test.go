@@ -21,6 +21,7 @@ func TestTime(t *testing.T) {
 		{"the last one", "echo 'Elapsed: 66.1ms'; echo 'Elapsed: 67.2ms'", 67200 * time.Microsecond, ""},
 		{"prints nothing", "exit 0", 0, ""},
 		{"prints much", "yes | head -c 1000000; echo; echo 12ms", 12 * time.Millisecond, ""},
+		{"prints zero", "echo 'Elapsed: 0ms'", 0, ""},
 		{"is not clear", "echo 'took 66,1ms'", 0, "66,1ms"},
 		{"fails", "echo no key >&2; exit 2", 0, "exit status 2: no key"},
 		{"is killed", "kill -9 $$", 0, "signal: killed"},
@@ -35,6 +36,9 @@ func TestTime(t *testing.T) {
 			got, err := b.Once(t.Context())
 			if !errorHas(err, c.err) || got.Elapsed != c.want {
 				t.Errorf("%v, %v; want %v, %q", got.Elapsed, err, c.want, c.err)
+			}
+			if says := c.want > 0 || c.name == "prints zero"; says != (got.Line != "") {
+				t.Errorf("it is from %s", got.Line)
 			}
 		})
 	}

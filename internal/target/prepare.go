@@ -54,6 +54,7 @@ type Built struct {
 // Once is what one run of a program came to.
 type Once struct {
 	Elapsed time.Duration     // by its own word; 0 where it gave none
+	Line    string            // where that stands, quoted; empty where there is none, or it is a benchmark's
 	Words   map[string]string // what is known of it, as of a probe's first line
 }
 
