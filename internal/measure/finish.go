@@ -301,7 +301,7 @@ func dur(ns float64) string {
 		d = d.Round(100 * time.Microsecond)
 	case d >= time.Millisecond:
 		d = d.Round(time.Microsecond)
-	default:
+	case d >= time.Microsecond:
 		d = d.Round(10 * time.Nanosecond)
 	}
 	return strings.ReplaceAll(d.String(), "µ", "u")
