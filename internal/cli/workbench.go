@@ -111,7 +111,7 @@ func (c *Command) layOut(ctx context.Context, in *invocation, specs []target.Spe
 	if w.base != nil {
 		for _, b := range w.base.built {
 			name := b.Spec.Name
-			if w.head.find(name) == nil && b.Parent == "" && !slices.Contains(in.gone, name) {
+			if w.head.find(name) == nil && !w.head.parent(name) && b.Parent == "" && !slices.Contains(in.gone, name) {
 				notice("%s is in the base's configuration only, and is not measured", name)
 			}
 		}
@@ -253,14 +253,18 @@ func (w *workbench) items() []item {
 // lone says why the base has no such target as h; empty where that cannot be
 // told.
 func (w *workbench) lone(h *target.Built) string {
-	parent := cmp.Or(h.Parent, h.Spec.Name)
 	switch b := w.base.unlisted(h.Parent); {
 	case b != nil:
 		return fmt.Sprintf("the base's benchmarks could not all be run, so there is nothing to compare with in this job: %v", b.Err)
-	case h.Unlisted && slices.ContainsFunc(w.base.built, func(b target.Built) bool { return b.Parent == parent }):
+	case h.Unlisted && w.base.parent(cmp.Or(h.Parent, h.Spec.Name)):
 		return "" // one of the base's may be it
 	}
 	return "the base has no such target, so there is nothing to compare with in this job"
+}
+
+// parent reports whether the side has benchmarks of the target.
+func (s *side) parent(name string) bool {
+	return slices.ContainsFunc(s.built, func(b target.Built) bool { return b.Parent == name })
 }
 
 // unlisted is what kept a target's benchmarks, or some, from being known; nil
