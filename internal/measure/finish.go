@@ -73,7 +73,7 @@ func unrecordable(run *result.Run) {
 			break
 		}
 	}
-	run.Rounds, run.Disturbed = nil, 0
+	run.Rounds, run.Disturbed, run.Instructions, run.Cycles = nil, 0, 0, 0
 }
 
 // Limits of what is believed without a word, and at all.
