@@ -148,7 +148,12 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	start := time.Now()
 	for n := range *trials {
 		file := filepath.Join(*out, fmt.Sprintf("%04d.json.gz", n))
-		if _, err := os.Stat(file); err == nil {
+		if data, err := os.ReadFile(file); err == nil {
+			t, err := readTrial(data)
+			if err != nil {
+				return fmt.Errorf("%s: %w: remove it to measure that trial again", file, err)
+			}
+			b.plan = t.Gate[0].Run.Plan
 			continue
 		} else if !errors.Is(err, fs.ErrNotExist) {
 			return err
@@ -163,6 +168,7 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 		if err := writeTrial(file, t); err != nil {
 			return err
 		}
+		b.plan = t.Gate[0].Run.Plan
 		fmt.Printf("%s  %-6s %s\n", file, t.Load, summary(t))
 	}
 	if *into != "" {
@@ -191,7 +197,8 @@ type workbench struct {
 	host     host.Fingerprint
 	names    []string
 	budget   time.Duration
-	programs []string // a copy of this program for each side, as the builds of two trees are
+	plan     result.Plan // of the trial before, as a baseline's; zero at first
+	programs []string    // a copy of this program for each side, as the builds of two trees are
 	benches  []string // likewise of its compiled benchmark; empty without the others
 }
 
@@ -277,7 +284,7 @@ func (b *workbench) gate(ctx context.Context, r *rand.Rand, t *trial) error {
 		if i == 0 {
 			side = result.Base
 		}
-		subjects = append(subjects, measure.Subject{Name: "p", Side: side, Workload: workload.Reference(), Start: func(ctx context.Context) (measure.Process, error) {
+		subjects = append(subjects, measure.Subject{Name: "p", Side: side, Workload: workload.Reference(), Plan: b.plan, Start: func(ctx context.Context) (measure.Process, error) {
 			c, err := command.Start(ctx)
 			if err != nil {
 				return nil, err
