@@ -199,7 +199,7 @@ type workbench struct {
 	budget   time.Duration
 	plan     result.Plan // of the trial before, as a baseline's; zero at first
 	programs []string    // a copy of this program for each side, as the builds of two trees are
-	benches  []string // likewise of its compiled benchmark; empty without the others
+	benches  []string    // likewise of its compiled benchmark; empty without the others
 }
 
 func newWorkbench(dir string, names []string, budget time.Duration) (*workbench, error) {
