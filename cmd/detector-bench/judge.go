@@ -352,10 +352,10 @@ func printVerdicts(w io.Writer, trials []trial) {
 	}
 }
 
-// printCoverage writes how often the 95 % interval of a pair holds the truth, and
-// how wide it is to either side.
+// printCoverage writes how often the 95 % interval of a pair holds the truth, how
+// wide it is to either side, and how far off its middle is.
 func printCoverage(w io.Writer, trials []trial) {
-	fmt.Fprintf(w, "\n### Intervals of pairs\n\n| load | truth | holds the truth | half of its width, median | widest |\n| --- | --- | --- | --- | --- |\n")
+	fmt.Fprintf(w, "\n### Intervals of pairs\n\n| load | truth | holds the truth | half of its width, median | widest | error, median | largest |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	loads, _ := loadsOf(trials)
 	for _, load := range loads {
 		for _, truth := range truthsOf(trials, load) {
@@ -363,7 +363,7 @@ func printCoverage(w io.Writer, trials []trial) {
 			if err != nil {
 				continue
 			}
-			var half []float64
+			var half, off []float64
 			var c tally
 			for _, iv := range intervals(trials, load, truth) {
 				c.n++
@@ -371,9 +371,10 @@ func printCoverage(w io.Writer, trials []trial) {
 					c.alarms++
 				}
 				half = append(half, 100*(iv.Hi-iv.Lo)/2)
+				off = append(off, 100*math.Abs((1+iv.Est)/(1+t.extra/100)-1))
 			}
 			if c.n > 0 {
-				fmt.Fprintf(w, "| %s | %s | %s | %.2f %% | %.2f %% |\n", load, truthLabel(truth), c, stats.Median(half), slices.Max(half))
+				fmt.Fprintf(w, "| %s | %s | %s | %.2f %% | %.2f %% | %.2f %% | %.2f %% |\n", load, truthLabel(truth), c, stats.Median(half), slices.Max(half), stats.Median(off), slices.Max(off))
 			}
 		}
 	}
