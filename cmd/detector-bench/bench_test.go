@@ -12,11 +12,10 @@ func BenchmarkHash(b *testing.B) {
 	if name == "" {
 		name = "0"
 	}
-	t, err := parseTruth(name)
+	d, err := newDeriver(name)
 	if err != nil {
 		b.Fatal(err)
 	}
-	d := deriver{truth: t}
 	for b.Loop() {
 		d.reference()
 	}

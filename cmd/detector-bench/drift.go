@@ -57,12 +57,11 @@ func drift(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	}
 	defer os.RemoveAll(dir)
 	if *busy {
-		cmd := exec.CommandContext(ctx, self, "load", "-seed", fmt.Sprint(*seed), "-for", "12h")
-		if err := cmd.Start(); err != nil {
+		stop, err := startLoad(ctx, "-seed", fmt.Sprint(*seed), "-for", "12h")
+		if err != nil {
 			return err
 		}
-		defer cmd.Wait()
-		defer cmd.Process.Kill()
+		defer stop()
 	}
 	b := bench{ctx: ctx, dir: dir, gate: path, self: self,
 		flags: []string{"--threshold", *threshold, "--baseline-threshold", *threshold, "--budget", *budget}}

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/measure"
@@ -34,12 +33,11 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		return err
 	}
 	if *busy {
-		cmd := exec.CommandContext(ctx, self, "load", "-seed", fmt.Sprint(*seed), "-for", (time.Duration(*windows+5) * 2 * *length).String())
-		if err := cmd.Start(); err != nil {
+		stop, err := startLoad(ctx, "-seed", fmt.Sprint(*seed), "-for", (time.Duration(*windows+5) * 2 * *length).String())
+		if err != nil {
 			return err
 		}
-		defer cmd.Wait()
-		defer cmd.Process.Kill()
+		defer stop()
 	}
 	spec := target.Spec{Name: "go", Kind: "probe", Rest: "'" + self + "' probe"}
 	built, err := target.Side{Environ: os.Environ()}.Prepare(ctx, []target.Spec{spec})
@@ -49,14 +47,7 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	if built[0].Err != nil {
 		return built[0].Err
 	}
-	command := built[0].Commands[0]
-	subject := measure.Subject{Name: "go", Side: result.Head, Workload: workload.Reference(), Start: func(ctx context.Context) (measure.Process, error) {
-		c, err := command.Start(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return c, nil
-	}}
+	subject := measure.Subject{Name: "go", Side: result.Head, Workload: workload.Reference(), Start: measure.Starter(built[0].Commands...)}
 	// as many slices as fill a window, at what Go's library takes here
 	cycle := time.Duration(*iterations)*400*time.Nanosecond + *yard + 50*time.Microsecond
 	subject.Plan = result.Plan{SliceIterations: *iterations, Slices: int(*length / cycle), WarmUp: 10, Yardstick: *yard}

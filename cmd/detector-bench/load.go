@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"flag"
 	"math/rand/v2"
+	"os"
+	"os/exec"
 	"runtime"
 	"sync"
 	"time"
@@ -29,6 +31,19 @@ func load(ctx context.Context, fs *flag.FlagSet, args []string) error {
 	defer cancel()
 	burn(ctx, *seed, *cores)
 	return nil
+}
+
+// startLoad runs load in another process until it is stopped.
+func startLoad(ctx context.Context, flags ...string) (stop func(), err error) {
+	self, err := os.Executable()
+	if err != nil {
+		return nil, err
+	}
+	cmd := exec.CommandContext(ctx, self, append([]string{"load"}, flags...)...)
+	if err := cmd.Start(); err != nil {
+		return nil, err
+	}
+	return func() { cmd.Process.Kill(); cmd.Wait() }, nil
 }
 
 func burn(ctx context.Context, seed uint64, cores int) {

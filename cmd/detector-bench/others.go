@@ -31,13 +31,10 @@ const extraVariable = "DETECTOR_BENCH_EXTRA"
 
 // hashOnce is a program that hashes once, for hyperfine.
 func hashOnce(_ context.Context, fs *flag.FlagSet, args []string) error {
-	name := fs.String("extra", "0", "as probe's")
-	fs.Parse(args)
-	t, err := parseTruth(*name)
+	d, err := deriverByFlag(fs, args)
 	if err != nil {
 		return err
 	}
-	d := deriver{truth: t}
 	fmt.Printf("%x\n", d.reference())
 	return nil
 }

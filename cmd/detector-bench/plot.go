@@ -43,8 +43,8 @@ func plotPower(w io.Writer, trials []trial, load string) error {
 		colour := colours[i%len(colours)]
 		var points []string
 		var last, n float64
-		for j, r := range rules(trials)[:len(thresholds)] {
-			c := r.count(trials, load, truth)
+		for j, th := range thresholds {
+			c := pairRule(th).count(trials, load, truth)
 			n = float64(c.n)
 			last = float64(c.alarms) / n
 			points = append(points, fmt.Sprintf("%.1f,%.1f", x(thresholds[j]), y(last)))

@@ -52,17 +52,11 @@ func parseTruth(name string) (truth, error) {
 // extraProbe is a probe with a drift of known size. Its loop goes on after the
 // key is done, so that nothing but iterations is added.
 func extraProbe(_ context.Context, fs *flag.FlagSet, args []string) error {
-	name := fs.String("extra", "0", "per cent of the iterations to add; call: some for each call; path: the same work by other code; modes, outliers: some processes are slower")
-	fs.Parse(args)
-	t, err := parseTruth(*name)
+	d, err := deriverByFlag(fs, args)
 	if err != nil {
 		return err
 	}
 	debug.SetGCPercent(-1)
-	if rand.Float64() < t.seldom {
-		t.extra += t.slower
-	}
-	d := deriver{truth: t}
 	return goprobe.Serve(os.Stdin, os.Stdout, "pbkdf2-probe/1 go-extra", func(name, password string, salt []byte, iterations, keyBytes int) ([]byte, error) {
 		prf := workload.PRF(name)
 		if prf.New() == nil {
@@ -70,6 +64,26 @@ func extraProbe(_ context.Context, fs *flag.FlagSet, args []string) error {
 		}
 		return d.derive(prf, password, salt, iterations, keyBytes), nil
 	})
+}
+
+// deriverByFlag is the deriver that the flags ask for.
+func deriverByFlag(fs *flag.FlagSet, args []string) (*deriver, error) {
+	name := fs.String("extra", "0", "per cent of the iterations to add; call: some for each call; path: the same work by other code; modes, outliers: some processes are slower")
+	fs.Parse(args)
+	return newDeriver(*name)
+}
+
+// newDeriver is a process's of a side with that name: chance has decided
+// whether it is one of the slower ones.
+func newDeriver(name string) (*deriver, error) {
+	t, err := parseTruth(name)
+	if err != nil {
+		return nil, err
+	}
+	if rand.Float64() < t.seldom {
+		t.extra += t.slower
+	}
+	return &deriver{truth: t}, nil
 }
 
 // deriver derives keys, and carries what part of an iteration it still owes.

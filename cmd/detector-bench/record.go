@@ -14,7 +14,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -114,7 +113,7 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 		}
 	}
 	if *out == "" {
-		return errors.New("-out names no folder")
+		return errors.New("no folder for the trials: give one with -out")
 	}
 	names := strings.Split(*sides, ",")
 	for _, n := range names {
@@ -193,7 +192,6 @@ func summary(t trial) string {
 // workbench has what every trial needs.
 type workbench struct {
 	dir      string
-	self     string
 	host     host.Fingerprint
 	names    []string
 	budget   time.Duration
@@ -207,7 +205,7 @@ func newWorkbench(dir string, names []string, budget time.Duration) (*workbench,
 	if err != nil {
 		return nil, err
 	}
-	b := &workbench{dir: dir, self: self, names: names, budget: budget, host: host.Read()}
+	b := &workbench{dir: dir, names: names, budget: budget, host: host.Read()}
 	b.programs, err = copies(self, filepath.Join(dir, "side"), len(names))
 	return b, err
 }
@@ -264,15 +262,11 @@ func (b *workbench) busy(ctx context.Context, t trial, i int) (stop func(), err 
 	if t.Load == "none" {
 		return func() {}, nil
 	}
-	args := []string{"load", "-for", (4 * b.budget * time.Duration(len(b.names))).String(), "-seed", fmt.Sprint(t.Seed*1_000_000 + uint64(t.Number*10+i))}
+	flags := []string{"-for", (4 * b.budget * time.Duration(len(b.names))).String(), "-seed", fmt.Sprint(t.Seed*1_000_000 + uint64(t.Number*10+i))}
 	if t.Load == "late" {
-		args = append(args, "-after", (b.budget * time.Duration(len(b.names)) / 2).String())
+		flags = append(flags, "-after", (b.budget * time.Duration(len(b.names)) / 2).String())
 	}
-	cmd := exec.CommandContext(ctx, b.self, args...)
-	if err := cmd.Start(); err != nil {
-		return nil, err
-	}
-	return func() { cmd.Process.Kill(); cmd.Wait() }, nil
+	return startLoad(ctx, flags...)
 }
 
 // gate measures the sides as one job's.
@@ -284,13 +278,7 @@ func (b *workbench) gate(ctx context.Context, r *rand.Rand, t *trial) error {
 		if i == 0 {
 			side = result.Base
 		}
-		subjects = append(subjects, measure.Subject{Name: "p", Side: side, Workload: workload.Reference(), Plan: b.plan, Start: func(ctx context.Context) (measure.Process, error) {
-			c, err := command.Start(ctx)
-			if err != nil {
-				return nil, err
-			}
-			return c, nil
-		}})
+		subjects = append(subjects, measure.Subject{Name: "p", Side: side, Workload: workload.Reference(), Plan: b.plan, Start: measure.Starter(command)})
 	}
 	var raw []measure.Raw
 	start := time.Now()

@@ -333,19 +333,10 @@ func (w *workbench) lost() (names []string) {
 
 // starter starts the target, its builds in turn.
 func (x item) starter() func(context.Context) (measure.Process, error) {
-	next := 0
-	return func(ctx context.Context) (measure.Process, error) {
-		if x.Err != nil {
-			return nil, x.Err
-		}
-		cmd := x.Commands[next%len(x.Commands)]
-		next++
-		client, err := cmd.Start(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return client, nil
+	if x.Err != nil {
+		return func(context.Context) (measure.Process, error) { return nil, x.Err }
 	}
+	return measure.Starter(x.Commands...)
 }
 
 // notes say what the record cannot show otherwise.

@@ -65,6 +65,19 @@ type Subject struct {
 	Brief bool
 }
 
+// Starter starts the programs in turn, one each time: builds of one target.
+func Starter(programs ...probe.Command) func(context.Context) (Process, error) {
+	next := 0
+	return func(ctx context.Context) (Process, error) {
+		c, err := programs[next%len(programs)].Start(ctx)
+		next++
+		if err != nil {
+			return nil, err // not a Process that holds no client
+		}
+		return c, nil
+	}
+}
+
 // Once is what one run of a program without the protocol came to.
 type Once struct {
 	Elapsed time.Duration // by its own word; 0 where it gave none
