@@ -131,6 +131,20 @@ func check(r *result.Run, p host.Platform) error {
 // All returns every file, ordered by path. What is not named like
 // GOOS-GOARCH/CPUID.txt is passed over.
 func (s *Store) All() ([]File, error) {
+	files, err := s.named()
+	if err != nil {
+		return nil, err
+	}
+	for i, f := range files {
+		if files[i].Runs, err = load(f.Path, f.Platform); err != nil {
+			return nil, err
+		}
+	}
+	return files, nil
+}
+
+// named are the files that are named like baselines, not read yet.
+func (s *Store) named() ([]File, error) {
 	if err := checkDir(s.dir); err != nil {
 		return nil, err
 	}
@@ -151,12 +165,7 @@ func (s *Store) All() ([]File, error) {
 			if !ok || !named {
 				continue
 			}
-			path := filepath.Join(dir, e.Name())
-			runs, err := load(path, p)
-			if err != nil {
-				return nil, err
-			}
-			files = append(files, File{p, path, runs})
+			files = append(files, File{Platform: p, Path: filepath.Join(dir, e.Name())})
 		}
 	}
 	return files, nil
@@ -164,17 +173,14 @@ func (s *Store) All() ([]File, error) {
 
 // readable returns what can be read of the folder. A file of another platform
 // that cannot be is not in the way of an update.
-func readable(dir string) (runs []result.Run) {
-	files, _ := filepath.Glob(filepath.Join(escapeGlob(dir), "*", "*"+extension))
+func (s *Store) readable() (runs []result.Run, err error) {
+	files, err := s.named()
 	for _, f := range files {
-		cpuid := strings.TrimSuffix(filepath.Base(f), extension)
-		if p, ok := platformOf(filepath.Base(filepath.Dir(f)), cpuid); ok {
-			if r, err := load(f, p); err == nil {
-				runs = append(runs, r...)
-			}
+		if r, err := load(f.Path, f.Platform); err == nil {
+			runs = append(runs, r...)
 		}
 	}
-	return runs
+	return runs, err
 }
 
 // An Entry sums up what is kept of one target and workload on one platform.

@@ -81,7 +81,8 @@ func Update(dir, release string, runs []result.Run, opt Options) (Report, error)
 	if err := result.ValidRelease(release); err != nil {
 		return rep, inputError("%w", err)
 	}
-	if err := checkDir(dir); err != nil {
+	store, err := Open(dir)
+	if err != nil {
 		return rep, err
 	}
 	incoming, err := admit(&rep, release, runs, opt)
@@ -101,7 +102,11 @@ func Update(dir, release string, runs []result.Run, opt Options) (Report, error)
 	}
 	defer unlock()
 	removeAbandoned(dir)
-	newer := newerCommit(readable(dir), release, incoming)
+	held, err := store.readable()
+	if err != nil {
+		return rep, err
+	}
+	newer := newerCommit(held, release, incoming)
 	var edits []edit
 	for _, p := range platforms {
 		path, _ := path(dir, p)
