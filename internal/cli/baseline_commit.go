@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
@@ -231,13 +230,15 @@ func (c *Command) sayCommit(e *github.Event, rep baseline.Report, change report.
 	}
 	job := github.NewJob(c.Stdout, c.getenv)
 	var text bytes.Buffer
-	rep.LeftOut = slices.DeleteFunc(slices.Clone(rep.LeftOut), func(l baseline.LeftOut) bool {
+	warn := baseline.Report{Fresh: rep.Fresh, Dropped: rep.Dropped}
+	for _, l := range rep.LeftOut {
 		if l.Known {
 			fmt.Fprintln(&text, leftOut(l))
+		} else {
+			warn.LeftOut = append(warn.LeftOut, l)
 		}
-		return l.Known
-	})
-	for _, s := range asides(rep) {
+	}
+	for _, s := range asides(warn) {
 		if err := job.Warn("pbkdf2-gate", s); err != nil {
 			return err
 		}
