@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/counter"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/probe"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -276,9 +277,21 @@ func TestInstructions(t *testing.T) {
 	r := w.run(t, w.subject("a", script{executes: 60, request: 1000}))[0]
 	slice := r.Workload
 	slice.Iterations = r.Plan.SliceIterations
+	if _, err := result.Encode(named(w.run(t, w.subject("a", script{executes: 1e10})))); err != nil {
+		t.Errorf("counts that cannot be true lose the run: %v", err)
+	}
 	if want := 60 + 1000/slice.Compressions(); math.Abs(r.Instructions-want) > 0.01 {
 		t.Errorf("%v instructions with 1,000 a request, want %v", r.Instructions, want)
 	}
+}
+
+// named fills in what the caller of Run does, so that the runs can be encoded.
+func named(runs []result.Run) []result.Run {
+	for i := range runs {
+		runs[i].Host = host.Fingerprint{GOOS: "linux", GOARCH: "amd64", CPUID: "c", SHA: "none", HostID: "h"}
+		runs[i].ID, runs[i].Date = "r", time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	return runs
 }
 
 // From the counters to what is said of a drift.

@@ -126,6 +126,17 @@ func refused(err error, req probe.Request) error {
 
 // derive asks once and checks the key and the time.
 func (r *run) derive(ctx context.Context, p Process, s *subject, req probe.Request, iteration float64) (own, wall time.Duration, err error) {
+	// the coarsest clock in use; the rounds, once it is known, are stricter
+	own, wall, err = r.ask(ctx, p, req, iteration, 20*time.Millisecond)
+	if err == nil {
+		s.seen = append(s.seen, own)
+	}
+	return own, wall, err
+}
+
+// ask is one exchange: its key, and its time by a clock of that tick, are
+// checked.
+func (r *run) ask(ctx context.Context, p Process, req probe.Request, iteration float64, tick time.Duration) (own, wall time.Duration, err error) {
 	start := r.Clock()
 	a, err := p.Derive(ctx, req, req.Limit(iteration))
 	wall = r.Clock() - start
@@ -135,9 +146,7 @@ func (r *run) derive(ctx context.Context, p Process, s *subject, req probe.Reque
 	if err := req.Verify(a.Key); err != nil {
 		return 0, wall, err
 	}
-	s.seen = append(s.seen, a.Elapsed)
-	// the coarsest clock in use; the rounds, once it is known, are stricter
-	return a.Elapsed, wall, plausible(a, wall, 20*time.Millisecond)
+	return a.Elapsed, wall, plausible(a, wall, tick)
 }
 
 // settle runs a fresh process until its slices cost what later ones do,

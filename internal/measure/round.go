@@ -179,7 +179,11 @@ func (s *subject) counts() (instructions, cycles float64) {
 	if len(all[0]) == 0 {
 		return 0, 0
 	}
-	return stats.Median(all[0]), stats.Median(all[1])
+	instructions, cycles = stats.Median(all[0]), stats.Median(all[1])
+	if result.ValidCount(instructions) != nil || result.ValidCount(cycles) != nil {
+		return 0, 0 // evidence beside the time: no reason to lose that
+	}
+	return instructions, cycles
 }
 
 // callsEach round are of a single iteration: what a request costs beside its
@@ -194,19 +198,11 @@ func (r *run) calls(ctx context.Context, p Process, s *subject) error {
 	req := r.request(s, 1)
 	for range callsEach {
 		r.salt(&req)
-		start := r.Clock()
-		a, err := p.Derive(ctx, req, req.Limit(probe.UnknownIteration))
-		wall := r.Clock() - start
-		if err == nil {
-			err = req.Verify(a.Key)
-		}
-		if err == nil {
-			err = plausible(a, wall, time.Duration(s.tick))
-		}
+		own, _, err := r.ask(ctx, p, req, probe.UnknownIteration, time.Duration(s.tick))
 		if err != nil {
 			return err
 		}
-		s.calls = append(s.calls, float64(a.Elapsed))
+		s.calls = append(s.calls, float64(own))
 	}
 	return nil
 }

@@ -320,8 +320,8 @@ func (r *Run) validateFields(rounds int) error {
 		{"release", ifSet(r.Release, ValidRelease)},
 		{"date", validDate(r.Date)},
 		{"disturbed", inRange(r.Disturbed, 0, maxDisturbed)},
-		{"instructions", validCounted(r.Instructions)},
-		{"cycles", validCounted(r.Cycles)},
+		{"instructions", ValidCount(r.Instructions)},
+		{"cycles", ValidCount(r.Cycles)},
 	} {
 		if f.err != nil {
 			return &FieldError{f.key, f.err.Error()}

@@ -72,8 +72,9 @@ func validSpent(s Spent) error {
 	return nil
 }
 
-// validCounted bounds a figure of a compression; 0 is none.
-func validCounted(x float64) error {
+// ValidCount says why a file cannot carry a count of instructions or cycles a
+// compression; 0 is none.
+func ValidCount(x float64) error {
 	if x != 0 && !(x >= minCounted && x <= maxCounted) { // catches NaN
 		return fmt.Errorf("%v is out of range: use %v to %v", x, minCounted, maxCounted)
 	}
