@@ -115,7 +115,7 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 		}
 		c.Reason += fmt.Sprintf("; that explains a factor of %.4g", c.Expected)
 	}
-	if !samePlan(head, ref) {
+	if !head.Plan.Alike(ref.Plan) {
 		if c.Kind == WorkloadChanged {
 			c.Reason += ", the rest was sampled by another plan and is not judged"
 			c.Expected = 0
@@ -215,10 +215,6 @@ func workloadChange(then, now workload.Params) string {
 	add("key-bytes", then.KeyBytes, now.KeyBytes)
 	return s
 }
-
-// samePlan: slices of one length in one process are comparable only with
-// their like.
-func samePlan(a, b result.Run) bool { return a.Plan.Alike(b.Plan) }
 
 func planText(p result.Plan) string {
 	return fmt.Sprintf("%d slices of %d iterations after %d, yardstick %v", p.Slices, p.SliceIterations, p.WarmUp, p.Yardstick)
