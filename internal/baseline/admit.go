@@ -95,15 +95,14 @@ func refuse(r *result.Run, opt Options) string {
 // each on its own host; measurements whose plans differ are never compared, so
 // a release keeps to one: the plan of what is recorded already where any run
 // has it, else the one that most runs share, then the one with more usable
-// rounds, then the shorter slices. Fresh says that what is recorded has another
-// plan.
-func onePlan(recorded, runs []result.Run) (kept, others []result.Run, why string, fresh bool) {
+// rounds, then the shorter slices.
+func onePlan(recorded, runs []result.Run) (kept, others []result.Run, why string) {
 	version := runs[0].YardstickVersion()
 	before := alike(filter(recorded, func(r *result.Run) bool { return r.YardstickVersion() == version }))
 	if len(before) > 0 {
 		plan := newest(latest(before).runs).Plan
 		if kept, others = byPlan(runs, plan); len(kept) > 0 {
-			return kept, others, "it was sampled by another plan than the baseline recorded before, and cannot be compared with it", false
+			return kept, others, "it was sampled by another plan than the baseline recorded before, and cannot be compared with it"
 		}
 	}
 	var best []result.Run
@@ -112,7 +111,7 @@ func onePlan(recorded, runs []result.Run) (kept, others []result.Run, why string
 			best, others = same, rest
 		}
 	}
-	return best, others, fmt.Sprintf("it was sampled by another plan than the release's other replicas (%d), and cannot be compared with them: measure it again once they are recorded", len(best)), len(before) > 0
+	return best, others, fmt.Sprintf("it was sampled by another plan than the release's other replicas (%d), and cannot be compared with them: measure it again once they are recorded", len(best))
 }
 
 func byPlan(runs []result.Run, p result.Plan) (same, others []result.Run) {

@@ -134,8 +134,13 @@ func alike(runs []result.Run) []release {
 	}
 	n := newest(latest(releases(runs)).runs)
 	return releases(filter(runs, func(r *result.Run) bool {
-		return r.Workload == n.Workload && r.YardstickVersion() == n.YardstickVersion() && r.Plan.Alike(n.Plan)
+		return r.Workload == n.Workload && sampledAlike(r, &n)
 	}))
+}
+
+// sampledAlike reports whether figures of one workload can be compared.
+func sampledAlike(a, b *result.Run) bool {
+	return a.YardstickVersion() == b.YardstickVersion() && a.Plan.Alike(b.Plan)
 }
 
 func filter(runs []result.Run, keep func(*result.Run) bool) []result.Run {

@@ -50,7 +50,7 @@ func Shifts(before, after []File, threshold float64) []Shift {
 					shift.CPU = r.Host.CPU
 				}
 			}
-			shift.Incomparable = old != nil && fresh != nil && (!old.Plan.Alike(fresh.Plan) || old.YardstickVersion() != fresh.YardstickVersion())
+			shift.Incomparable = old != nil && fresh != nil && !sampledAlike(old, fresh)
 			shifts = append(shifts, shift)
 		}
 	}

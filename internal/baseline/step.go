@@ -46,7 +46,7 @@ func (f File) Steps(name string, threshold float64) []Step {
 		now := newest(filter(of, s.matches))
 		// What can be compared with it, as alike has it for the latest.
 		all := releases(filter(f.Runs, func(r *result.Run) bool {
-			return s.matches(r) && r.YardstickVersion() == now.YardstickVersion() && r.Plan.Alike(now.Plan)
+			return s.matches(r) && sampledAlike(r, &now)
 		}))
 		at := slices.IndexFunc(all, func(r release) bool { return r.name == name })
 		step := Step{Platform: f.Platform, CPU: now.Host.CPU, Target: s.target, Workload: s.workload, Now: all[at].level()}

@@ -27,7 +27,7 @@ type Report struct {
 	Files   []Change
 	LeftOut []LeftOut
 	Dropped []result.Run // by Update, of files that would have been too large
-	Fresh   []result.Run // recorded by Update with a plan that nothing before has
+	Fresh   []result.Run // recorded by Update with a plan or a yardstick that no other release has
 }
 
 // A Change is what became of one file.
@@ -184,9 +184,10 @@ func merge(rep *Report, old []result.Run, name string, incoming []result.Run, ne
 	runs := all[at].runs
 	for _, s := range seriesOf(incoming) {
 		these := filter(incoming, s.matches)
-		these, others, why, fresh := onePlan(filter(old, s.matches), these)
+		these, others, why := onePlan(filter(old, s.matches), these)
 		leaveOut(others, "%s", why)
-		if fresh {
+		before := filter(old, func(r *result.Run) bool { return s.matches(r) && r.Release != name })
+		if len(before) > 0 && !slices.ContainsFunc(before, func(r result.Run) bool { return sampledAlike(&r, &these[0]) }) {
 			rep.Fresh = append(rep.Fresh, these...)
 		}
 		runs = append(filter(runs, func(r *result.Run) bool { return !s.matches(r) }), these...)

@@ -391,3 +391,29 @@ func TestUpdateReadOnly(t *testing.T) {
 		equals(t, names(stored(t, dir)), "v1/go/a")
 	}
 }
+
+// What cannot be compared with any release before is recorded, and said.
+func TestUpdateFresh(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		release string
+		change  func(*result.Run)
+		fresh   bool
+	}{
+		"the same plan":            {"v2", func(*result.Run) {}, false},
+		"another warm-up":          {"v2", func(r *result.Run) { r.Plan.WarmUp = 20 }, false},
+		"another plan":             {"v2", func(r *result.Run) { r.Plan.Slices = 160 }, true},
+		"another yardstick":        {"v2", func(r *result.Run) { r.Yardstick = "2 sha-ni" }, true},
+		"another target":           {"v2", func(r *result.Run) { r.Target = "node"; r.Plan.Slices = 160 }, false},
+		"a release measured again": {"v1", func(r *result.Run) { r.Plan.Slices = 160 }, false},
+	} {
+		dir := t.TempDir()
+		update(t, dir, "v1", run("go", "a", "c1", day(1), 154))
+		r := run("go", "b", "c2", day(2), 154)
+		c.change(&r)
+		rep := update(t, dir, c.release, r)
+		if got := len(rep.Fresh) == 1; got != c.fresh || len(rep.Files) != 1 {
+			t.Errorf("%s: %+v", name, rep)
+		}
+	}
+}

@@ -110,7 +110,7 @@ func asides(rep baseline.Report) (lines []string) {
 		lines = append(lines, leftOut(l))
 	}
 	for _, r := range rep.Fresh {
-		lines = append(lines, fmt.Sprintf("not comparable: %s of run %s on %s was sampled by another plan than the baselines before, which are not compared with it: small steps add up from here", r.Target, r.ID, r.Host.Platform()))
+		lines = append(lines, fmt.Sprintf("not comparable: %s of run %s on %s was sampled by another plan or yardstick than the releases before, so that nothing tells whether its cost changed: compare the times yourself before you merge it", r.Target, r.ID, r.Host.Platform()))
 	}
 	var dropped []string
 	for _, r := range rep.Dropped {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/baseline"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/github/githubtest"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -385,6 +386,20 @@ func TestUpdateInWorkflow(t *testing.T) {
 			if code != 3 || !strings.Contains(errs, "figures of a fork are no baseline: record a release") || len(r.hub.Writes()) != writes {
 				t.Errorf("%s %v: exit %d: %s%s", event, mode, code, out, errs)
 			}
+		}
+	}
+}
+
+func TestAsides(t *testing.T) {
+	r := result.Run{Target: "go", ID: "r1", Release: "v1", Host: host.Fingerprint{GOOS: "linux", GOARCH: "amd64", CPUID: "a"}}
+	twice := []result.Run{r, r}
+	got := strings.Join(asides(baseline.Report{LeftOut: []baseline.LeftOut{{Run: r, Reason: "it is odd"}}, Fresh: []result.Run{r}, Dropped: twice}), "\n")
+	for _, want := range []string{
+		"left out: go of run r1 on ", ": it is odd\n", "another plan or yardstick than the releases before",
+		"the file is full, old releases go: v1 on ",
+	} {
+		if strings.Count(got, want) != 1 {
+			t.Errorf("%q is not said once:\n%s", want, got)
 		}
 	}
 }

@@ -129,7 +129,7 @@ func (r Release) markdown(b *bytes.Buffer, most int) {
 	limit := percent(perCent(r.Threshold))
 	switch {
 	case unlike > 0:
-		fmt.Fprintf(b, "**%s sampled by another plan than before**, so that nothing tells whether the cost changed. Merging accepts that: what follows is held against these.\n", count(unlike, "figure"))
+		fmt.Fprintf(b, "**%s sampled by another plan or yardstick than before**, so that nothing tells whether the cost changed. Merging accepts that: what follows is held against these.\n", count(unlike, "figure"))
 	case past > 0:
 		fmt.Fprintf(b, "**%s past %s** of the release before. Merging accepts that: it becomes the anchor of what follows.\n", count(past, "change"), limit)
 	case fresh == len(steps):
@@ -159,7 +159,7 @@ func (s Step) row(b *bytes.Buffer, threshold float64, withWorkload bool) {
 		change, relative = nowrap(signed(raw, 1)+" %"), nowrap(signed(rel, 1)+" %")
 		was = escapeName(s.Then.Release) + ": " + nowrap(duration(s.Then.Ns))
 	} else if s.Unlike != "" {
-		change, was = "not comparable", escapeName(s.Unlike)+": another plan"
+		change, was = "not comparable", escapeName(s.Unlike)+": sampled otherwise"
 	}
 	switch {
 	case s.past(threshold) && s.Now.Relative > s.Then.Relative:

@@ -78,7 +78,7 @@ func TestReleaseSaid(t *testing.T) {
 		"release-first":  {"2 figures on 2 platforms", "500,000 iterations", "no release before", "| new | – | **go**"},
 		"release-ok":     {"3 figures on 2 platforms", "No change past 5 % of", "| +0.4&nbsp;% | +0.4&nbsp;% | **go**", "v1.3.0: 154&nbsp;ms"},
 		"release-clocks": {"**1 change past 5 %**", "| +0.4&nbsp;% | 🔺 **+8.0&nbsp;%** | **node**", "| +8.7&nbsp;% | +0.7&nbsp;% | **go**"},
-		"release-unlike": {"**1 figure sampled by another plan than before**", "| not comparable | – | **go**", "v1.3.0: another plan"},
+		"release-unlike": {"**1 figure sampled by another plan or yardstick than before**", "| not comparable | – | **go**", "v1.3.0: sampled otherwise"},
 		"release-past":   {"**2 changes past 5 %**", "Merging accepts that", "🔺 **+57.5&nbsp;%**", "⚡ **-19.6&nbsp;%**"},
 	} {
 		md := releaseMarkdown(t, releaseScenarios[name])
