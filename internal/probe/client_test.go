@@ -435,8 +435,11 @@ func TestSweep(t *testing.T) {
 	if n := Sweep(); n != 1 {
 		t.Errorf("swept %d processes, want 1", n)
 	}
-	if n := Sweep(); n != 0 {
-		t.Errorf("swept %d more", n)
+	// a busy machine takes its time to end what was killed
+	for deadline := time.Now().Add(10 * time.Second); Sweep() != 0; time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("what was swept is still there")
+		}
 	}
 }
 
