@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -85,8 +86,9 @@ func invented(number int, load string, costs ...float64) trial {
 		if i == 0 {
 			side = result.Base
 		}
-		run := result.Run{Target: "p", Side: side, ID: "1", Yardstick: "1 x", Workload: workload.Reference(), Outcome: result.Measured, Host: t.Host}
-		var raw samples
+		run := result.Run{Target: "p", Side: side, ID: "1", Yardstick: "1 x", Workload: workload.Reference(),
+			Plan: result.Plan{SliceIterations: 1000, Slices: 20, WarmUp: 2, Yardstick: 250 * time.Microsecond}, Outcome: result.Measured, Host: t.Host}
+		raw := samples{Bound: true}
 		for j := range 12 {
 			x := c * (1 + float64(j%4)/10_000)
 			run.Rounds = append(run.Rounds, result.Round{Clean: 100, CleanShare: 1, NsPerOp: 1e8 * x, RelCost: x, ChainNs: 40, LanesNs: 20})
@@ -96,7 +98,6 @@ func invented(number int, load string, costs ...float64) trial {
 				r.CPU = append(r.CPU, int32(4e6*x))
 				r.Chain = append(r.Chain, 40_000)
 				r.Lanes = append(r.Lanes, 20_000)
-				r.Clean = append(r.Clean, int32(len(r.Clean)))
 			}
 			raw.Rounds = append(raw.Rounds, r)
 		}
@@ -104,6 +105,35 @@ func invented(number int, load string, costs ...float64) trial {
 		t.Others = append(t.Others, otherSide{GoBench: []float64{100 * c, 101 * c, 102 * c, 103 * c, 104 * c, 105 * c, 106 * c, 107 * c}, Hyperfine: []float64{c, c * 1.01}})
 	}
 	return t
+}
+
+// Comparisons of one truth have no side in common.
+func TestComparisons(t *testing.T) {
+	for sides, want := range map[string][]comparison{
+		"0,1":             {{0, 1, "1"}},
+		"0,0,0.5,call":    {{0, 1, "0"}, {0, 2, "0.5"}, {0, 3, "call"}},
+		"0,0.3,0,0.3":     {{0, 2, "0"}, {1, 3, "0"}, {0, 1, "0.3"}, {2, 3, "0.3"}},
+		"0,0,0,1,1,1,1,1": {{0, 1, "0"}, {3, 4, "0"}, {5, 6, "0"}, {0, 3, "1"}, {1, 4, "1"}, {2, 5, "1"}},
+	} {
+		x := trial{Sides: strings.Split(sides, ",")}
+		if got := x.comparisons(); !slices.Equal(got, want) {
+			t.Errorf("%s: %v, want %v", sides, got, want)
+		}
+	}
+}
+
+// One alarm among a trial's identical pairs makes the trial one.
+func TestFamilies(t *testing.T) {
+	trials := []trial{invented(0, "none", 1, 1.5, 1, 1), invented(1, "none", 1, 1, 1, 1.5), invented(2, "none", 1, 1, 1, 1), invented(3, "late", 1, 1.5)}
+	for i := range trials {
+		trials[i].Sides = []string{"0", "0", "0", "0"}[:len(trials[i].Gate)]
+	}
+	if n := pairRule(0.03).families(trials, "none"); n.n != 3 || n.alarms != 2 {
+		t.Errorf("%+v", n)
+	}
+	if n := pairRule(0.03).count(trials, "none", identical); n.n != 6 || n.alarms != 2 {
+		t.Errorf("%+v", n)
+	}
 }
 
 // Every rule calls a large drift, and what it says of none is what its kind
@@ -139,17 +169,27 @@ func TestTrialFiles(t *testing.T) {
 	if err := writeTrial(filepath.Join(dir, "0003.json.gz"), want); err != nil {
 		t.Fatal(err)
 	}
-	got, digest, err := readTrials([]string{dir})
-	if err != nil || len(digest) != 64 || len(got) != 1 || !reflect.DeepEqual(got[0], want) {
-		t.Errorf("%+v, %s, %v", got, digest, err)
+	all, err := readRecordings([]string{dir})
+	if err != nil || len(all) != 1 || len(all[0].digest) != 64 || len(all[0].trials) != 1 {
+		t.Fatalf("%d recordings, %v", len(all), err)
+	}
+	got := all[0].trials
+	for i, g := range got[0].Gate {
+		if len(g.Run.Rounds) != len(want.Gate[i].Run.Rounds) || math.Abs(g.Run.Rounds[1].NsPerOp/g.Run.Rounds[0].NsPerOp-1.0001) > 1e-6 {
+			t.Errorf("side %d: the rounds are not its samples': %+v", i, g.Run.Rounds)
+		}
+	}
+	want.price()
+	if !reflect.DeepEqual(got[0], want) {
+		t.Error("what was read is not what was written")
 	}
 	if err := os.WriteFile(filepath.Join(dir, "0004.json.gz"), []byte("cut"), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := readTrials([]string{dir}); err == nil || !strings.Contains(err.Error(), "0004.json.gz") {
+	if _, err := readRecordings([]string{dir}); err == nil || !strings.Contains(err.Error(), "0004.json.gz") {
 		t.Error(err)
 	}
-	if _, _, err := readTrials([]string{t.TempDir()}); err == nil {
+	if _, err := readRecordings([]string{t.TempDir()}); err == nil {
 		t.Error("an empty folder is read")
 	}
 }

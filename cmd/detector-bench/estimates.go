@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/measure"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -14,12 +15,58 @@ import (
 
 // estimate is one way from raw samples to the change between two sides.
 type estimate struct {
-	name         string
-	quantile     float64 // of a round's slices
-	chain, lanes float64 // what an undisturbed yardstick may read over the low quantile
-	cpu          bool    // processor time instead of the probe's own
-	relative     bool    // over the round's chain
-	centre       func(base, head []float64) float64
+	name     string
+	quantile float64 // of a round's slices
+	clean    looker
+	clock    bool // times are brought to the chain's
+	cpu      bool // processor time instead of the probe's own
+	centre   func(base, head []float64) float64
+}
+
+// looker says of a trial's readings which slices count.
+type looker func(t trial) func(r roundSamples, slice int) bool
+
+// byRatio looks away from a neighbour by lanes over chain, and from a clock that
+// moves beside the slice.
+func byRatio(ratio, chain float64) looker {
+	return func(t trial) func(roundSamples, int) bool {
+		var all []float64
+		for _, g := range t.Gate {
+			for _, r := range g.Raw.Rounds {
+				for i := range r.Chain {
+					all = append(all, float64(r.Lanes[i])/float64(r.Chain[i]))
+				}
+			}
+		}
+		low := stats.Quantile(all, 0.10)
+		alone := func(r roundSamples, i int) bool {
+			return math.Abs(float64(r.Lanes[i])/float64(r.Chain[i])/low-1) <= ratio
+		}
+		return func(r roundSamples, i int) bool {
+			return alone(r, i) && alone(r, i+1) && math.Abs(float64(r.Chain[i])/float64(r.Chain[i+1])-1) <= chain
+		}
+	}
+}
+
+// byTimes looks away where either yardstick is slower than most.
+func byTimes(chain, lanes float64) looker {
+	return func(t trial) func(roundSamples, int) bool {
+		var all [2][]float64
+		for _, g := range t.Gate {
+			for _, r := range g.Raw.Rounds {
+				all[0] = append(all[0], floats(r.Chain, 1)...)
+				all[1] = append(all[1], floats(r.Lanes, 1)...)
+			}
+		}
+		c, l := (1+chain)*stats.Quantile(all[0], 0.10), (1+lanes)*stats.Quantile(all[1], 0.10)
+		return func(r roundSamples, i int) bool {
+			return float64(max(r.Chain[i], r.Chain[i+1])) <= c && float64(max(r.Lanes[i], r.Lanes[i+1])) <= l
+		}
+	}
+}
+
+func everySlice(trial) func(roundSamples, int) bool {
+	return func(roundSamples, int) bool { return true }
 }
 
 func medians(a, b []float64) float64   { return stats.Median(b) - stats.Median(a) }
@@ -38,24 +85,26 @@ func shiftOfLower(a, b []float64) float64 {
 }
 
 func estimates() []estimate {
-	const c, l = measure.ChainAllowed, measure.LanesAllowed
-	inf := math.Inf(1)
+	gates := byRatio(measure.RatioAllowed, measure.ChainAllowed)
 	return []estimate{
-		{"the gate's: 10th percentile, shift", 0.10, c, l, false, false, shift},
-		{"median of the rounds", 0.10, c, l, false, false, medians},
-		{"lower quartile of the rounds", 0.10, c, l, false, false, quartiles},
-		{"shift of the lower three quarters", 0.10, c, l, false, false, shiftOfLower},
-		{"mean of the rounds", 0.10, c, l, false, false, means},
-		{"least of the rounds", 0.10, c, l, false, false, least},
-		{"5th percentile", 0.05, c, l, false, false, shift},
-		{"25th percentile", 0.25, c, l, false, false, shift},
-		{"median", 0.50, c, l, false, false, shift},
-		{"limits 0.5 % and 0.8 %", 0.10, 0.005, 0.008, false, false, shift},
-		{"limits 5 % and 10 %", 0.10, 0.05, 0.10, false, false, shift},
-		{"every slice counts", 0.10, inf, inf, false, false, shift},
-		{"every slice counts, median", 0.50, inf, inf, false, false, shift},
-		{"relative to the chain", 0.10, c, l, false, true, shift},
-		{"processor time", 0.10, c, l, true, false, shift},
+		{"the gate's: 10th percentile, shift", 0.10, gates, true, false, shift},
+		{"median of the rounds", 0.10, gates, true, false, medians},
+		{"lower quartile of the rounds", 0.10, gates, true, false, quartiles},
+		{"shift of the lower three quarters", 0.10, gates, true, false, shiftOfLower},
+		{"mean of the rounds", 0.10, gates, true, false, means},
+		{"least of the rounds", 0.10, gates, true, false, least},
+		{"5th percentile", 0.05, gates, true, false, shift},
+		{"25th percentile", 0.25, gates, true, false, shift},
+		{"median", 0.50, gates, true, false, shift},
+		{"limits 0.5 %", 0.10, byRatio(0.005, 0.005), true, false, shift},
+		{"limits 3 %", 0.10, byRatio(0.03, 0.03), true, false, shift},
+		{"time as it was, no clock divided out", 0.10, gates, false, false, shift},
+		{"limits of the yardsticks' times, 1.5 % and 3 %, time as it was", 0.10, byTimes(0.015, 0.03), false, false, shift},
+		{"limits of the yardsticks' times, clock divided out", 0.10, byTimes(0.015, 0.03), true, false, shift},
+		{"every slice counts", 0.10, everySlice, true, false, shift},
+		{"every slice counts, time as it was", 0.10, everySlice, false, false, shift},
+		{"every slice counts, median, time as it was", 0.50, everySlice, false, false, shift},
+		{"processor time", 0.10, gates, true, true, shift},
 	}
 }
 
@@ -75,18 +124,18 @@ func printErrors(w io.Writer, trials []trial) {
 func (e estimate) row(trials []trial, load string) string {
 	var off []float64
 	rounds, sides := 0, 0
-	for _, t := range trials {
-		if t.Load != load {
+	var began time.Time // of the trial that clean is for
+	var clean func(roundSamples, int) bool
+	for _, truth := range truthsOf(trials, load) {
+		extra, err := strconv.ParseFloat(truth, 64)
+		if err != nil {
 			continue
 		}
-		limits := e.limits(t)
-		base := e.rounds(t.Gate[0].Raw, limits)
-		for i := 1; i < len(t.Sides); i++ {
-			extra, err := strconv.ParseFloat(t.Sides[i], 64)
-			if err != nil {
-				continue
+		for t, c := range comparisons(trials, load, truth) {
+			if t.Began != began {
+				began, clean = t.Began, e.clean(t)
 			}
-			head := e.rounds(t.Gate[i].Raw, limits)
+			base, head := e.rounds(t.Gate[c.base].Raw, clean), e.rounds(t.Gate[c.head].Raw, clean)
 			rounds += len(head)
 			sides++
 			if len(base) >= result.MinRounds && len(head) >= result.MinRounds {
@@ -116,49 +165,28 @@ func spread(v []float64) float64 {
 	return math.Sqrt(sum / float64(len(v)-1))
 }
 
-// limits are what a yardstick may read, thousandths of ns, by all sides of the
-// trial.
-func (e estimate) limits(t trial) (l [2]float64) {
-	var chain, lanes []float64
-	for _, g := range t.Gate {
-		for _, r := range g.Raw.Rounds {
-			chain = append(chain, floats(r.Chain)...)
-			lanes = append(lanes, floats(r.Lanes)...)
-		}
-	}
-	return [2]float64{(1 + e.chain) * stats.Quantile(chain, 0.10), (1 + e.lanes) * stats.Quantile(lanes, 0.10)}
-}
-
-func floats(v []int32) []float64 {
-	f := make([]float64, len(v))
-	for i, x := range v {
-		f[i] = float64(x)
-	}
-	return f
-}
-
 // rounds are the logarithms of the usable rounds' costs.
-func (e estimate) rounds(s samples, l [2]float64) (v []float64) {
+func (e estimate) rounds(s samples, clean func(roundSamples, int) bool) (v []float64) {
 	for _, r := range s.Rounds {
-		var own, chain []float64
+		var own []float64
 		from := r.Slices
 		if e.cpu {
 			from = r.CPU
 		}
 		for i, x := range from {
-			if x > 0 && float64(max(r.Chain[i], r.Chain[i+1])) <= l[0] && float64(max(r.Lanes[i], r.Lanes[i+1])) <= l[1] {
-				own = append(own, float64(x))
-				chain = append(chain, float64(r.Chain[i]), float64(r.Chain[i+1]))
+			if x <= 0 || !clean(r, i) {
+				continue
 			}
+			cost := float64(x)
+			if e.clock {
+				cost /= float64(r.Chain[i]) + float64(r.Chain[i+1])
+			}
+			own = append(own, cost)
 		}
 		if len(own) < result.MinCleanSlices || float64(len(own)) < result.MinCleanShare*float64(len(r.Slices)) {
 			continue
 		}
-		cost := stats.Quantile(own, e.quantile)
-		if e.relative {
-			cost /= stats.Quantile(chain, 0.10)
-		}
-		v = append(v, math.Log(cost))
+		v = append(v, math.Log(stats.Quantile(own, e.quantile)))
 	}
 	return v
 }

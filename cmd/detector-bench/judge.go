@@ -51,33 +51,47 @@ func judge(_ context.Context, flags *flag.FlagSet, args []string) error {
 	if *into != "" {
 		return writeFigures(*into, flags.Args())
 	}
-	trials, digest, err := readTrials(flags.Args())
+	all, err := readRecordings(flags.Args())
 	if err != nil {
 		return err
 	}
-	printFigures(os.Stdout, trials, digest)
+	printFigures(os.Stdout, all)
 	return nil
 }
 
-func printFigures(w io.Writer, trials []trial, digest string) {
-	printTrials(w, trials, digest)
+// trialsOf are those of all recordings.
+func trialsOf(all []recording) (trials []trial) {
+	for _, r := range all {
+		trials = append(trials, r.trials...)
+	}
+	return trials
+}
+
+func printFigures(w io.Writer, all []recording) {
+	for _, r := range all {
+		r.print(w)
+	}
+	trials := trialsOf(all)
+	printTrials(w, trials)
 	printVerdicts(w, trials)
+	printFamilies(w, trials)
 	printCoverage(w, trials)
 	printErrors(w, trials)
 }
 
 // writeFigures writes what the folders of trials come to.
 func writeFigures(into string, folders []string) error {
-	trials, digest, err := readTrials(folders)
+	all, err := readRecordings(folders)
 	if err != nil {
 		return err
 	}
+	trials := trialsOf(all)
 	if err := os.MkdirAll(into, 0o777); err != nil {
 		return err
 	}
 	var b bytes.Buffer
 	fmt.Fprint(&b, "# Figures of the detector\n\nWritten by `detector-bench judge`; what they mean is in [detector.md](../detector.md).\n\n")
-	printFigures(&b, trials, digest)
+	printFigures(&b, all)
 	if err := os.WriteFile(filepath.Join(into, "figures.md"), b.Bytes(), 0o666); err != nil {
 		return err
 	}
@@ -96,13 +110,18 @@ func writeFigures(into string, folders []string) error {
 	return nil
 }
 
-// printTrials says what was recorded where.
-func printTrials(w io.Writer, trials []trial, digest string) {
-	first, last := trials[0], trials[len(trials)-1]
-	fmt.Fprintf(w, "%d trials, %s to %s, on %s (%s), seed %d, %v a side and method; SHA-256 of the files %s\n", len(trials),
-		first.Began.Format("2006-01-02 15:04"), last.Began.Format("2006-01-02 15:04 MST"), cmp.Or(first.Host.CPU, "a CPU"), first.Host.CPUID, first.Seed, first.Budget, digest)
+// print says what was recorded where.
+func (r recording) print(w io.Writer) {
+	first, last := r.trials[0], r.trials[len(r.trials)-1]
+	fmt.Fprintf(w, "%d trials, %s to %s, on %s (%s), seed %d, %v a side and method, sides %s; SHA-256 of the files %s\n\n", len(r.trials),
+		first.Began.Format("2006-01-02 15:04"), last.Began.Format("2006-01-02 15:04 MST"), cmp.Or(first.Host.CPU, "a CPU"), first.Host.CPUID, first.Seed, first.Budget,
+		strings.Join(first.Sides, ", "), r.digest)
+}
+
+// printTrials writes what the trials of a load had to work with.
+func printTrials(w io.Writer, trials []trial) {
 	loads, n := loadsOf(trials)
-	fmt.Fprintf(w, "\n| load | trials | rounds a side | usable | clean share | gate, s a side |")
+	fmt.Fprintf(w, "| load | trials | rounds a side | usable | clean share of those | gate, s a side |")
 	fmt.Fprintf(w, "\n| --- | --- | --- | --- | --- | --- |\n")
 	for _, load := range loads {
 		var rounds, usable, clean, took []float64
@@ -114,39 +133,13 @@ func printTrials(w io.Writer, trials []trial, digest string) {
 			for _, g := range t.Gate {
 				rounds = append(rounds, float64(len(g.Raw.Rounds)))
 				usable = append(usable, float64(len(g.Run.Rounds)))
-				for _, r := range g.Raw.Rounds {
-					clean = append(clean, float64(len(r.Clean))/float64(len(r.Slices)))
+				for _, r := range g.Run.Rounds {
+					clean = append(clean, r.CleanShare)
 				}
 			}
 		}
 		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.0f %% | %.1f |\n", load, n[load], mean(rounds), mean(usable), 100*mean(clean), mean(took))
 	}
-}
-
-// loadsOf are the loads of the trials, and how many each has.
-func loadsOf(trials []trial) (loads []string, n map[string]int) {
-	n = map[string]int{}
-	for _, t := range trials {
-		if n[t.Load]++; n[t.Load] == 1 {
-			loads = append(loads, t.Load)
-		}
-	}
-	slices.Sort(loads)
-	return loads, n
-}
-
-// truthsOf are the truths that the heads of a load's trials have, the least
-// first.
-func truthsOf(trials []trial, load string) (truths []string) {
-	for _, t := range trials {
-		for _, s := range t.Sides[1:] {
-			if t.Load == load && !slices.Contains(truths, s) {
-				truths = append(truths, s)
-			}
-		}
-	}
-	slices.SortStableFunc(truths, func(a, b string) int { return cmp.Compare(order(a), order(b)) })
-	return truths
 }
 
 // printVerdicts writes a table for each load: a row for each rule, a column for
@@ -171,6 +164,25 @@ func printVerdicts(w io.Writer, trials []trial) {
 				fmt.Fprintln(w, row)
 			}
 		}
+	}
+}
+
+// printFamilies writes how many trials have any false alarm of the gate's: the
+// identical pairs of one trial share its minutes.
+func printFamilies(w io.Writer, trials []trial) {
+	loads, _ := loadsOf(trials)
+	fmt.Fprintf(w, "\n### Trials with any alarm of identical pairs\n\n| rule |")
+	for _, load := range loads {
+		fmt.Fprintf(w, " %s |", load)
+	}
+	fmt.Fprintf(w, "\n| --- |%s\n", strings.Repeat(" --- |", len(loads)))
+	for _, th := range thresholds {
+		r := pairRule(th)
+		fmt.Fprintf(w, "| %s |", r.name)
+		for _, load := range loads {
+			fmt.Fprintf(w, " %s |", r.families(trials, load))
+		}
+		fmt.Fprintln(w)
 	}
 }
 
@@ -200,21 +212,6 @@ func printCoverage(w io.Writer, trials []trial) {
 			}
 		}
 	}
-}
-
-// order sorts truths: numbers, then words.
-func order(truth string) float64 {
-	if x, err := strconv.ParseFloat(truth, 64); err == nil {
-		return x
-	}
-	return 1e6
-}
-
-func truthLabel(truth string) string {
-	if order(truth) < 1e6 {
-		return "+" + truth + " %"
-	}
-	return truth
 }
 
 func percent(x float64) string { return strconv.FormatFloat(100*x, 'g', 3, 64) + " %" }

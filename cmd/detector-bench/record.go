@@ -50,13 +50,14 @@ type gateSide struct {
 // samples are measure.Raw as whole numbers: tenths of ns of slices,
 // thousandths of ns a compression of the yardsticks.
 type samples struct {
+	Bound  bool
+	Call   float64
 	Rounds []roundSamples
 }
 
 type roundSamples struct {
 	Slices, CPU  []int32
 	Chain, Lanes []int32
-	Clean        []int32
 }
 
 func scaled(v []float64, by float64) []int32 {
@@ -68,15 +69,35 @@ func scaled(v []float64, by float64) []int32 {
 }
 
 func samplesOf(raw measure.Raw) samples {
-	var s samples
+	s := samples{Bound: raw.Bound, Call: raw.Call}
 	for _, r := range raw.Rounds {
-		x := roundSamples{Slices: scaled(r.Slices, 10), CPU: scaled(r.CPU, 10), Chain: scaled(r.Chain, 1000), Lanes: scaled(r.Lanes, 1000)}
-		for _, i := range r.Clean {
-			x.Clean = append(x.Clean, int32(i))
-		}
-		s.Rounds = append(s.Rounds, x)
+		s.Rounds = append(s.Rounds, roundSamples{Slices: scaled(r.Slices, 10), CPU: scaled(r.CPU, 10), Chain: scaled(r.Chain, 1000), Lanes: scaled(r.Lanes, 1000)})
 	}
 	return s
+}
+
+// price makes the records' rounds of their samples again, as the gate of today
+// does: what is judged is not what it was when they were taken.
+func (t *trial) price() {
+	var run []measure.Raw
+	for _, g := range t.Gate {
+		raw := measure.Raw{Name: g.Run.Target, Workload: g.Run.Workload, Plan: g.Run.Plan, Bound: g.Raw.Bound, Call: g.Raw.Call}
+		for _, r := range g.Raw.Rounds {
+			raw.Rounds = append(raw.Rounds, measure.RawRound{Slices: floats(r.Slices, 10), Chain: floats(r.Chain, 1000), Lanes: floats(r.Lanes, 1000)})
+		}
+		run = append(run, raw)
+	}
+	for i, rounds := range measure.Rounds(run) {
+		t.Gate[i].Run.Rounds, t.Gate[i].Run.Disturbed = rounds, len(run[i].Rounds)-len(rounds)
+	}
+}
+
+func floats(v []int32, by float64) []float64 {
+	f := make([]float64, len(v))
+	for i, x := range v {
+		f[i] = float64(x) / by
+	}
+	return f
 }
 
 // record measures trials into a folder; those that it has already are not
@@ -92,7 +113,7 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	others := flags.Int("others", 3, "every how many trials the others measure too; 0: never")
 	into := flags.String("into", "", "folder that judge writes into at the end; empty: none")
 	quick := flags.Bool("quick", false, "two minutes: -for 90s -budget 3s -sides 0,0,1 -load bursts -others 2")
-	long := flags.Bool("long", false, "hours: -for 8h -sides 0,0,0.3,0.5,1 -others 9")
+	long := flags.Bool("long", false, "hours, until 300 identical pairs: -for 8h -trials 100 -sides 0,0,0.3,0.3,0.5,0.5 -load bursts -others 0")
 	flags.Parse(args)
 	given := map[string]bool{}
 	flags.Visit(func(f *flag.Flag) { given[f.Name] = true })
@@ -103,7 +124,7 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 	case *quick:
 		preset = map[string]string{"for": "90s", "budget": "3s", "sides": "0,0,1", "load": "bursts", "others": "2"}
 	case *long:
-		preset = map[string]string{"for": "8h", "sides": "0,0,0.3,0.5,1", "others": "9"}
+		preset = map[string]string{"for": "8h", "trials": "100", "sides": "0,0,0.3,0.3,0.5,0.5", "load": "bursts", "others": "0"}
 	}
 	for name, value := range preset {
 		if !given[name] {
@@ -120,6 +141,9 @@ func record(ctx context.Context, flags *flag.FlagSet, args []string) error {
 		if _, err := parseTruth(n); err != nil {
 			return fmt.Errorf("-sides: %w", err)
 		}
+	}
+	if names[0] != identical {
+		return fmt.Errorf("-sides: %q: the first is the base: 0", *sides)
 	}
 	kinds := strings.Split(*loads, ",")
 	for _, k := range kinds {
@@ -316,31 +340,41 @@ func writeTrial(file string, t trial) (err error) {
 	return err
 }
 
-// readTrials reads folders of trials, in order, and digests their files.
-func readTrials(folders []string) (all []trial, digest string, err error) {
-	sum := sha256.New()
+// recording is a folder of trials.
+type recording struct {
+	trials []trial
+	digest string // SHA-256 of its files, in order
+}
+
+// readRecordings reads folders of trials, in order.
+func readRecordings(folders []string) (all []recording, err error) {
 	for _, dir := range folders {
 		files, err := filepath.Glob(filepath.Join(dir, "*.json.gz"))
 		if err != nil {
-			return nil, "", err
+			return nil, err
 		}
 		if len(files) == 0 {
-			return nil, "", fmt.Errorf("%s has no trials: see detector-bench record -h", dir)
+			return nil, fmt.Errorf("%s has no trials: see detector-bench record -h", dir)
 		}
+		var r recording
+		sum := sha256.New()
 		for _, file := range files {
 			data, err := os.ReadFile(file)
 			if err != nil {
-				return nil, "", err
+				return nil, err
 			}
 			sum.Write(data)
 			t, err := readTrial(data)
 			if err != nil {
-				return nil, "", fmt.Errorf("%s: %w", file, err)
+				return nil, fmt.Errorf("%s: %w", file, err)
 			}
-			all = append(all, t)
+			t.price()
+			r.trials = append(r.trials, t)
 		}
+		r.digest = hex.EncodeToString(sum.Sum(nil))
+		all = append(all, r)
 	}
-	return all, hex.EncodeToString(sum.Sum(nil)), nil
+	return all, nil
 }
 
 func readTrial(data []byte) (t trial, err error) {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strconv"
 	"time"
 
 	"golang.org/x/perf/benchmath"
@@ -23,11 +24,11 @@ const (
 	undecided      // the gate's inconclusive
 )
 
-// rule decides about head against base; ok is false where the trial lacks
-// what it needs.
+// rule decides about a comparison of a trial; ok is false where the trial
+// lacks what it needs.
 type rule struct {
 	name string
-	call func(t trial, head int) (c call, ok bool)
+	call func(t trial, c comparison) (what call, ok bool)
 }
 
 // thresholds of the gate that are tried.
@@ -35,8 +36,8 @@ var thresholds = []float64{0.002, 0.003, 0.004, 0.005, 0.0075, 0.01, 0.02, 0.03}
 
 // pairRule is the gate's, base beside head, at a threshold.
 func pairRule(threshold float64) rule {
-	return rule{"gate, pair, " + percent(threshold), func(t trial, head int) (call, bool) {
-		return gateCall(t.Gate[0].Run, t.Gate[head].Run, threshold, true), true
+	return rule{"gate, pair, " + percent(threshold), func(t trial, c comparison) (call, bool) {
+		return gateCall(t.Gate[c.base].Run, t.Gate[c.head].Run, threshold, true), true
 	}}
 }
 
@@ -55,12 +56,12 @@ func rules(trials []trial) []rule {
 		last[t.Load] = t
 	}
 	for _, th := range []float64{0.005, 0.0075, 0.01, 0.02, 0.03, 0.10} {
-		all = append(all, rule{"gate, stored, same boot, " + percent(th), func(t trial, head int) (call, bool) {
+		all = append(all, rule{"gate, stored, same boot, " + percent(th), func(t trial, c comparison) (call, bool) {
 			b := before[t.Began]
-			if b == nil || b.Host != t.Host {
+			if b == nil || b.Host != t.Host || !slices.Equal(b.Sides, t.Sides) {
 				return quiet, false
 			}
-			return gateCall(b.Gate[0].Run, t.Gate[head].Run, th, false), true
+			return gateCall(b.Gate[c.base].Run, t.Gate[c.head].Run, th, false), true
 		}})
 	}
 	bench := func(t trial, i int) []float64 {
@@ -109,9 +110,9 @@ func rules(trials []trial) []rule {
 }
 
 // samplesCall holds two samples against each other.
-func samplesCall(of func(trial, int) []float64, differ func(base, head []float64) bool) func(trial, int) (call, bool) {
-	return func(t trial, head int) (call, bool) {
-		a, b := of(t, 0), of(t, head)
+func samplesCall(of func(trial, int) []float64, differ func(base, head []float64) bool) func(trial, comparison) (call, bool) {
+	return func(t trial, c comparison) (call, bool) {
+		a, b := of(t, c.base), of(t, c.head)
 		if len(a) == 0 || len(b) == 0 {
 			return quiet, false
 		}
@@ -145,7 +146,7 @@ func gateCall(then, now result.Run, threshold float64, pair bool) call {
 func gateVerdict(then, now result.Run, threshold float64, pair bool) verdict.Target {
 	p := policy.Default()
 	p.Threshold, p.BaselineThreshold = threshold, threshold
-	now.Side = result.Head
+	then.Side, now.Side = result.Base, result.Head
 	c := verdict.Case{Name: now.Target, Head: &now}
 	if pair {
 		c.Base = &then
@@ -158,14 +159,9 @@ func gateVerdict(then, now result.Run, threshold float64, pair bool) verdict.Tar
 
 // intervals are what the gate's pairs read of a truth.
 func intervals(trials []trial, load, truth string) (all []verdict.Interval) {
-	for _, t := range trials {
-		for i, s := range t.Sides {
-			if i == 0 || s != truth || t.Load != load {
-				continue
-			}
-			if c := gateVerdict(t.Gate[0].Run, t.Gate[i].Run, 0.03, true).Comparisons; len(c) > 0 && c[0].Raw != (verdict.Interval{}) {
-				all = append(all, c[0].Raw)
-			}
+	for t, c := range comparisons(trials, load, truth) {
+		if cs := gateVerdict(t.Gate[c.base].Run, t.Gate[c.head].Run, 0.03, true).Comparisons; len(cs) > 0 && cs[0].Raw != (verdict.Interval{}) {
+			all = append(all, cs[0].Raw)
 		}
 	}
 	return all
@@ -175,27 +171,42 @@ func intervals(trials []trial, load, truth string) (all []verdict.Interval) {
 type tally struct{ n, alarms, undecided int }
 
 // count is the rule's tally of one truth under one load.
-func (r rule) count(trials []trial, load, truth string) (c tally) {
-	for _, t := range trials {
-		if t.Load != load {
-			continue
-		}
-		for i, s := range t.Sides {
-			if i == 0 || s != truth {
-				continue
-			}
-			if what, ok := r.call(t, i); ok {
-				c.n++
-				switch what {
-				case alarm:
-					c.alarms++
-				case undecided:
-					c.undecided++
-				}
-			}
+func (r rule) count(trials []trial, load, truth string) (n tally) {
+	for t, c := range comparisons(trials, load, truth) {
+		if what, ok := r.call(t, c); ok {
+			n.add(what)
 		}
 	}
-	return c
+	return n
+}
+
+// families is the rule's tally of whole trials by their identical pairs: one
+// alarm makes the trial one.
+func (r rule) families(trials []trial, load string) (n tally) {
+	for i := range trials {
+		worst, any := quiet, false
+		for t, c := range comparisons(trials[i:i+1], load, identical) {
+			what, ok := r.call(t, c)
+			any = any || ok
+			if what == alarm || worst == quiet {
+				worst = what
+			}
+		}
+		if any {
+			n.add(worst)
+		}
+	}
+	return n
+}
+
+func (n *tally) add(what call) {
+	n.n++
+	switch what {
+	case alarm:
+		n.alarms++
+	case undecided:
+		n.undecided++
+	}
 }
 
 // String is alarms of comparisons, the interval of their rate, and what stayed
@@ -205,7 +216,7 @@ func (c tally) String() string {
 		return "-"
 	}
 	lo, hi := rate(c.alarms, c.n)
-	s := fmt.Sprintf("%d/%d (%.0f-%.0f %%)", c.alarms, c.n, 100*lo, 100*hi)
+	s := fmt.Sprintf("%d/%d (%s-%s)", c.alarms, c.n, strconv.FormatFloat(100*lo, 'g', 2, 64), percent(math.Round(1000*hi)/1000))
 	if c.undecided > 0 {
 		s += fmt.Sprintf(", %d ?", c.undecided)
 	}

@@ -46,8 +46,8 @@ var hostFacts = subcommand{
 		for _, l := range host.Conditions() {
 			fmt.Fprintln(c.Stdout, l)
 		}
-		fmt.Fprintf(c.Stdout, "undisturbed: %.0f %% of %d readings in %v were within %.1f %% (chain) and %.0f %% (lanes) of their low quantile\n",
-			100*s.Clean, s.Readings, s.Took.Round(10*time.Millisecond), 100*measure.ChainAllowed, 100*measure.LanesAllowed)
+		fmt.Fprintf(c.Stdout, "undisturbed: %.0f %% of %d readings in %v had lanes to chain within %.0f %% of its low quantile; between those the clock moved by %.1f %%\n",
+			100*s.Clean, s.Readings, s.Took.Round(10*time.Millisecond), 100*measure.RatioAllowed, 100*s.Moved)
 		return nil
 	},
 }

@@ -15,18 +15,19 @@ import (
 // finish turns what was observed into records: cleanliness by the whole
 // run's yardsticks, and what the clean slices say of the target's own times.
 func (r *run) finish() []result.Run {
-	l := r.limits()
+	u := undisturbedBy(r.subjects, r.bound)
+	priced := priced(r.subjects, u)
 	var out []result.Run
 	for _, s := range r.subjects {
 		if r.Raw != nil {
-			r.Raw(s.raw(l))
+			r.Raw(s.raw(u))
 		}
-		rounds := usable(s, l)
+		rounds := priced[s]
 		if s.outcome == result.Measured && s.Once == nil {
-			r.judge(s, l, rounds)
+			r.judge(s, u, rounds)
 		}
 		if s.outcome == result.Measured {
-			r.moved(s)
+			s.moved(u)
 		}
 		run := result.Run{
 			Yardstick:     yardstick.ID(),
@@ -87,6 +88,7 @@ const (
 	pause           = time.Millisecond       // beside a slice
 	waits           = 0.80                   // processor time over own time
 	helped          = 1.20
+	contendedFrom   = 0.03 // of the ratio of lanes to chain
 	lanesBound      = 0.90 // of the lanes' time: two blocks at most side by side
 	wideBound       = 0.45 // with more blocks than our lanes, wider kernels are possible
 )
@@ -94,7 +96,7 @@ const (
 // judge holds the target's own times against the clean evidence. Without
 // any it says nothing: no check turns a disturbed measurement into a
 // failure.
-func (r *run) judge(s *subject, l limits, rounds []result.Round) {
+func (r *run) judge(s *subject, u undisturbed, rounds []result.Round) {
 	waiting := s.idles()
 	if len(rounds) < result.MinRounds {
 		if !waiting { // after a pause, the core is slow to begin
@@ -102,20 +104,21 @@ func (r *run) judge(s *subject, l limits, rounds []result.Round) {
 		}
 		return
 	}
-	var cost, lanes []float64
+	var cost, lanes, ratio []float64
 	for _, x := range rounds {
 		cost = append(cost, x.NsPerOp)
 		lanes = append(lanes, x.LanesNs)
+		ratio = append(ratio, x.LanesNs/x.ChainNs)
 	}
 	hash := stats.Median(cost)
-	outside, cpu := r.around(s, l)
+	outside, cpu := r.around(s, u)
 	sliceNs := hash / float64(s.Workload.Iterations) * float64(s.plan.SliceIterations)
 
-	if r.contended(s, stats.Median(lanes)) {
+	if s.contended(stats.Median(ratio)) {
 		s.note("the core was contended throughout: the yardsticks were faster before the rounds than in any of them")
 		return
 	}
-	r.judgeFull(s, l, hash)
+	r.judgeFull(s, u, hash)
 	if outside > float64(unaccounted)+unaccountedPart*sliceNs {
 		s.fail(result.Implausible, "reports %v for slices that take %v from request to answer: time the whole derivation, and answer at once",
 			dur(sliceNs), dur(sliceNs+outside))
@@ -139,7 +142,7 @@ func (r *run) judge(s *subject, l limits, rounds []result.Round) {
 
 // judgeFull holds the derivation at full iterations against what the clean
 // slices promise.
-func (r *run) judgeFull(s *subject, l limits, hash float64) {
+func (r *run) judgeFull(s *subject, u undisturbed, hash float64) {
 	if hash < float64(fullJudgedFrom) || len(s.full) == 0 {
 		return
 	}
@@ -149,14 +152,14 @@ func (r *run) judgeFull(s *subject, l limits, hash float64) {
 			best = f
 		}
 	}
-	off := float64(best.own)/hash - 1
+	off := u.atClock(float64(best.own), best.readers[0], best.readers[1])/hash - 1
 	// Undisturbed by its processor time, or by the yardsticks around it
 	// where that is unknown.
-	undisturbed := l.admit(best.readers[0]) && l.admit(best.readers[1])
+	quiet := u.admits(best.readers[0], best.readers[1])
 	if best.cpu >= 0 {
-		undisturbed = undisturbed && float64(best.cpu)/hash-1 > fullTooLong
+		quiet = quiet && float64(best.cpu)/hash-1 > fullTooLong
 	}
-	warm := s.price()(s.warm)
+	warm := s.price(s.call())(s.warm)
 	switch {
 	case float64(best.own) < (1+fullTooShort)*r.least(s) && float64(best.own) > (1+fullTooShort)*warm:
 		// in one process, slices cost what the long derivation did once that had
@@ -168,7 +171,7 @@ func (r *run) judgeFull(s *subject, l limits, hash float64) {
 		// long derivation that much faster
 		s.fail(result.Implausible, "one hash at %s iterations took %v, its slices promise %v: the time must grow with the iterations",
 			workload.Group(s.Workload.Iterations), dur(float64(best.own)), dur(hash))
-	case off > fullTooLong && undisturbed:
+	case off > fullTooLong && quiet:
 		s.fail(result.Implausible, "one hash at %s iterations took %v, its slices promise %v: short requests must cost what they do in long ones",
 			workload.Group(s.Workload.Iterations), dur(float64(best.own)), dur(hash))
 	case off > fullNote:
@@ -184,17 +187,17 @@ func (r *run) least(s *subject) float64 {
 			least = min(least, x.own)
 		}
 	}
-	return s.price()(least)
+	return s.price(s.call())(least)
 }
 
-// contended: the lanes ran faster around the derivations at full iterations
-// than they do in the rounds, so what passed for undisturbed there was not.
-func (r *run) contended(s *subject, lanes float64) bool {
+// contended: the lanes ran faster, by the chain's measure, around the
+// derivations at full iterations than they do in the rounds, so what passed for
+// undisturbed there was not.
+func (s *subject) contended(ratio float64) bool {
 	for _, f := range s.full {
-		for _, y := range f.readers {
-			if y.lanes*(1+LanesAllowed) < lanes {
-				return true
-			}
+		if before, after := f.readers[0], f.readers[1]; steady(before, after) &&
+			max(before.lanes/before.chain, after.lanes/after.chain)*(1+contendedFrom) < ratio {
+			return true
 		}
 	}
 	return false
@@ -248,10 +251,10 @@ func (s *subject) idles() bool {
 // time over the own time (median; -1: unknown). Where processor time is known,
 // only what was computed counts as left open: on a busy core either side of the
 // exchange waits its turn.
-func (r *run) around(s *subject, l limits) (outside, cpu float64) {
+func (r *run) around(s *subject, u undisturbed) (outside, cpu float64) {
 	var gaps, shares []float64
 	for _, t := range s.traces {
-		for _, i := range t.clean(l) {
+		for _, i := range t.clean(u) {
 			x := t.slices[i]
 			gap := x.wall - x.own
 			if x.cpu >= 0 {
@@ -271,29 +274,33 @@ func (r *run) around(s *subject, l limits) (outside, cpu float64) {
 }
 
 // moved notes a core whose clock changed while it was measured: the chain
-// depends on nothing else.
-func (r *run) moved(s *subject) {
+// depends on nothing else where no neighbour is.
+func (s *subject) moved(u undisturbed) {
 	var chain []float64
 	for _, t := range s.traces {
 		var c []float64
 		for _, y := range t.readings {
-			c = append(c, y.chain)
+			if u.alone(y) {
+				c = append(c, y.chain)
+			}
 		}
-		chain = append(chain, stats.Quantile(c, lowQuantile))
+		if len(c) > 0 {
+			chain = append(chain, stats.Quantile(c, lowQuantile))
+		}
 	}
 	if len(chain) < minRounds {
 		return
 	}
 	third := len(chain) / 3
 	first, last := stats.Median(chain[:third]), stats.Median(chain[len(chain)-third:])
-	if change := last/first - 1; math.Abs(change) > ChainAllowed {
+	if change := last/first - 1; math.Abs(change) > clockAllowed {
 		s.note("the core's clock moved: the chain yardstick read %+.1f %% at the end against the start", 100*change)
 	}
 }
 
 // dur writes nanoseconds for people, in ASCII as files want it.
 func dur(ns float64) string {
-	d := time.Duration(min(ns, float64(1<<62)))
+	d := time.Duration(math.Round(min(ns, float64(1<<62))))
 	switch {
 	case d >= 1000*time.Hour:
 		return "over 1000h"
@@ -307,8 +314,8 @@ func dur(ns float64) string {
 	return strings.ReplaceAll(d.String(), "µ", "u")
 }
 
-func (s *subject) raw(l limits) Raw {
-	raw := Raw{Name: s.Name, Side: s.Side, Plan: s.plan, Spent: s.spent, Inside: s.slices + s.yardsticks}
+func (s *subject) raw(u undisturbed) Raw {
+	raw := Raw{Name: s.Name, Side: s.Side, Workload: s.Workload, Plan: s.plan, Bound: u.bound, Call: s.call(), Spent: s.spent, Inside: s.slices + s.yardsticks}
 	for _, t := range s.traces {
 		var x RawRound
 		for _, sl := range t.slices {
@@ -320,7 +327,7 @@ func (s *subject) raw(l limits) Raw {
 			x.Chain = append(x.Chain, y.chain)
 			x.Lanes = append(x.Lanes, y.lanes)
 		}
-		x.Clean = t.clean(l)
+		x.Clean = t.clean(u)
 		raw.Rounds = append(raw.Rounds, x)
 	}
 	return raw

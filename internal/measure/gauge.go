@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
-	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/yardstick"
 )
@@ -158,33 +157,3 @@ func (c *check) key(n int) []byte {
 	}
 	return c.sum[:n]
 }
-
-// undisturbed speeds: what a reading may show at most to count as such.
-type limits struct{ chain, lanes float64 }
-
-// A yardstick is undisturbed within these parts of the low quantile of its
-// kind over the whole run. Not of the round: a round that was disturbed
-// throughout would calibrate on itself (measured: it read 20 % high).
-const (
-	lowQuantile  = 0.10
-	ChainAllowed = 0.015
-	LanesAllowed = 0.03
-)
-
-func (r *run) limits() limits {
-	var chain, lanes []float64
-	for _, s := range r.subjects {
-		for _, t := range s.traces {
-			for _, y := range t.readings {
-				chain = append(chain, y.chain)
-				lanes = append(lanes, y.lanes)
-			}
-		}
-	}
-	return limits{
-		chain: (1 + ChainAllowed) * stats.Quantile(chain, lowQuantile),
-		lanes: (1 + LanesAllowed) * stats.Quantile(lanes, lowQuantile),
-	}
-}
-
-func (l limits) admit(y reading) bool { return y.chain <= l.chain && y.lanes <= l.lanes }

@@ -134,7 +134,10 @@ type Progress struct {
 // the yardsticks around it.
 type Raw struct {
 	Name, Side string
+	Workload   workload.Params
 	Plan       result.Plan
+	Bound      bool    // the yardsticks are of the core that the slices ran on
+	Call       float64 // ns of a request of one iteration; 0: unknown
 	Rounds     []RawRound
 	Spent      time.Duration // measuring time, without the opening
 	Inside     time.Duration // of it, in slices and yardsticks
@@ -156,18 +159,20 @@ func Run(ctx context.Context, cfg Config) ([]result.Run, error) {
 	// One thread talks to every child, on one core: children inherit it.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
+	r := &run{Config: cfg}
 	var notes []string
 	if cfg.Pin != nil {
 		undo, err := cfg.Pin()
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("not bound to one core: %v", err))
 		} else {
+			r.bound = true
 			defer undo()
 		}
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1))
 
-	r := &run{Config: cfg, gauge: newGauge(cfg.Clock, cfg.Kernels)}
+	r.gauge = newGauge(cfg.Clock, cfg.Kernels)
 	for _, s := range cfg.Subjects {
 		r.subjects = append(r.subjects, &subject{Subject: s, outcome: result.Measured, notes: append([]string{}, notes...)})
 	}
@@ -192,6 +197,7 @@ func Run(ctx context.Context, cfg Config) ([]result.Run, error) {
 
 type run struct {
 	Config
+	bound    bool // to one core
 	gauge    *gauge
 	subjects []*subject
 }
@@ -266,8 +272,9 @@ func (s *subject) broke(ctx context.Context, err error) error {
 func (r *run) rounds(ctx context.Context) error {
 	for {
 		var order []*subject
-		for _, g := range r.groups() {
-			if !r.done(g) {
+		u := undisturbedBy(r.subjects, r.bound)
+		for _, g := range groups(r.subjects) {
+			if !r.done(g, u) {
 				for _, s := range g {
 					if s.outcome == result.Measured {
 						order = append(order, s)
@@ -291,10 +298,10 @@ func (r *run) rounds(ctx context.Context) error {
 }
 
 // groups are the sides of each target: they go on and stop together.
-func (r *run) groups() [][]*subject {
+func groups(subjects []*subject) [][]*subject {
 	var g [][]*subject
 	at := map[string]int{}
-	for _, s := range r.subjects {
+	for _, s := range subjects {
 		i, ok := at[s.Name]
 		if !ok {
 			i = len(g)
@@ -308,11 +315,11 @@ func (r *run) groups() [][]*subject {
 
 // done decides whether a group is measured. It looks at the spread and the
 // clock, never at the effect.
-func (r *run) done(g []*subject) bool {
-	limits := r.limits()
+func (r *run) done(g []*subject, u undisturbed) bool {
 	var spent, next time.Duration
 	left, enough, few, short := 0, true, false, false
-	for _, s := range g {
+	rounds := usable(g, u)
+	for i, s := range g {
 		spent += s.spent
 		if s.outcome != result.Measured {
 			continue
@@ -322,10 +329,9 @@ func (r *run) done(g []*subject) bool {
 		if n > 0 {
 			next += s.spent / time.Duration(n)
 		}
-		usable := usable(s, limits)
 		few = few || n < minRounds
-		short = short || len(usable) < result.MinRounds
-		enough = enough && (len(usable) >= maxRounds || len(usable) >= result.MinRounds && (s.Brief || r.Enough(usable)))
+		short = short || len(rounds[i]) < result.MinRounds
+		enough = enough && (len(rounds[i]) >= maxRounds || len(rounds[i]) >= result.MinRounds && (s.Brief || r.Enough(rounds[i])))
 	}
 	budget := r.Budget * time.Duration(len(g))
 	over := func(factor time.Duration) bool { return spent+next > factor*budget }

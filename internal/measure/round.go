@@ -229,10 +229,37 @@ func (s *subject) call() float64 {
 	return sum / float64(n)
 }
 
+// callsAlike is how far apart the calls of two sides of a target may be to be
+// taken for one: what they differ by under load, and at most a five-hundredth of
+// a slice.
+const callsAlike = 1.20
+
+// sharedCalls are the calls of the sides of a target, ns. On a busy core they
+// are the least certain part of a price: two sides of one code differed by up to
+// 15 %, 0.08 % of a slice, which no number of rounds would show as noise. So those
+// that are near each other are one.
+func sharedCalls(sides []*subject) []float64 {
+	own := make([]float64, len(sides))
+	for i, s := range sides {
+		own[i] = s.call()
+	}
+	shared := make([]float64, len(sides))
+	for i, x := range own {
+		var near []float64
+		for _, y := range own {
+			if max(x, y) <= callsAlike*min(x, y) {
+				near = append(near, y)
+			}
+		}
+		shared[i] = stats.Median(near)
+	}
+	return shared
+}
+
 // price makes the cost of one hash, ns, from what a slice took: the iterations
 // are of any number, the call around them is one.
-func (s *subject) price() func(slice float64) float64 {
-	call, n, all := s.call(), float64(s.plan.SliceIterations), float64(s.Workload.Iterations)
+func (s *subject) price(call float64) func(slice float64) float64 {
+	n, all := float64(s.plan.SliceIterations), float64(s.Workload.Iterations)
 	return func(slice float64) float64 {
 		if call == 0 || call >= slice {
 			return slice / n * all
@@ -265,57 +292,4 @@ func (r *run) salt(req *probe.Request) {
 	for i := range req.Salt {
 		req.Salt[i] = byte(r.Rand.Uint32())
 	}
-}
-
-// clean lists the slices whose yardsticks on both sides were undisturbed.
-func (t trace) clean(l limits) []int {
-	var c []int
-	for i := range t.slices {
-		if l.admit(t.readings[i]) && l.admit(t.readings[i+1]) {
-			c = append(c, i)
-		}
-	}
-	return c
-}
-
-// costQuantile of the clean slices is a round's cost. Some that are clean on
-// both sides were disturbed inside, so a low one: over 14 runs under load,
-// with the 25th percentile runs spread by 0.48 %, with the 10th by 0.13 %, with
-// the 5th by 0.12 % (docs/measuring.md).
-const costQuantile = 0.10
-
-// round prices a trace; the Round has Clean 0 where nothing was clean.
-func (t trace) round(l limits, w workload.Params, price func(slice float64) float64) result.Round {
-	clean := t.clean(l)
-	if len(clean) == 0 {
-		return result.Round{}
-	}
-	var own, chain, lanes []float64
-	for _, i := range clean {
-		own = append(own, t.slices[i].own)
-		chain = append(chain, t.readings[i].chain, t.readings[i+1].chain)
-		lanes = append(lanes, t.readings[i].lanes, t.readings[i+1].lanes)
-	}
-	hash := price(stats.Quantile(own, costQuantile))
-	chainNs := stats.Quantile(chain, costQuantile)
-	return result.Round{
-		Clean:      len(clean),
-		NsPerOp:    hash,
-		RelCost:    hash / w.Compressions() / chainNs,
-		ChainNs:    chainNs,
-		LanesNs:    stats.Quantile(lanes, costQuantile),
-		CleanShare: float64(len(clean)) / float64(len(t.slices)),
-	}
-}
-
-// usable prices the subject's rounds and keeps those that are evidence.
-func usable(s *subject, l limits) []result.Round {
-	price := s.price()
-	var rounds []result.Round
-	for _, t := range s.traces {
-		if r := t.round(l, s.Workload, price); r.Usable() {
-			rounds = append(rounds, r)
-		}
-	}
-	return rounds
 }

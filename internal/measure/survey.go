@@ -11,7 +11,8 @@ import (
 // Survey is what the yardsticks say of the core that they ran on.
 type Survey struct {
 	Chain, Lanes float64 // ns per compression, undisturbed
-	Clean        float64 // share of the readings that were undisturbed
+	Clean        float64 // share of the readings that no neighbour disturbed
+	Moved        float64 // of those, by how much the slow ones of the chain are over the fast ones: the clock
 	Readings     int
 	Took         time.Duration
 }
@@ -20,25 +21,24 @@ type Survey struct {
 func SurveyHost(clock func() time.Duration, k Kernels, length time.Duration) Survey {
 	g := newGauge(clock, k)
 	g.set(result.Plan{SliceIterations: 1, Yardstick: yardstickLength}, workload.Reference())
-	var chain, lanes []float64
+	var chain []float64
 	var all []reading
 	start := clock()
 	for clock()-start < length {
-		y := g.read(nil)
-		all = append(all, y)
-		chain = append(chain, y.chain)
-		lanes = append(lanes, y.lanes)
+		all = append(all, g.read(nil))
 	}
 	s := Survey{Readings: len(all), Took: clock() - start}
 	if len(all) == 0 {
 		return s
 	}
-	s.Chain, s.Lanes = stats.Quantile(chain, lowQuantile), stats.Quantile(lanes, lowQuantile)
-	l := limits{(1 + ChainAllowed) * s.Chain, (1 + LanesAllowed) * s.Lanes}
+	u := undisturbedBy([]*subject{{traces: []trace{{readings: all}}}}, true)
 	for _, y := range all {
-		if l.admit(y) {
+		if u.alone(y) {
 			s.Clean += 1 / float64(len(all))
+			chain = append(chain, y.chain)
 		}
 	}
+	s.Chain, s.Lanes = u.chain, u.chain*u.ratio
+	s.Moved = stats.Quantile(chain, 1-lowQuantile)/s.Chain - 1
 	return s
 }

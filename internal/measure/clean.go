@@ -1,0 +1,230 @@
+package measure
+
+import (
+	"math"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
+)
+
+// A neighbour on the core's other hyperthread shows in the lanes' time over the
+// chain's, which is a constant of a CPU. A clock that moves does not: it
+// stretches chain, lanes and slice alike, so it is divided out instead of being
+// looked away from. Limits of the times themselves were tried first: on a host
+// whose clock moves with its neighbours' work they left 9 of 50 rounds, and
+// those spread by 40 times as much (docs/detector.md).
+//
+// What is undisturbed is told by the whole run, not by the round: a round that
+// was disturbed throughout would calibrate on itself (measured: it read 20 %
+// high).
+const (
+	lowQuantile  = 0.10
+	RatioAllowed = 0.01  // lanes over chain, off the low quantile
+	ChainAllowed = 0.01  // chain before a slice against after it
+	clockAllowed = 0.015 // the clock's whole way, where that is not divided out
+)
+
+// undisturbed is what the yardsticks read where nothing disturbs them.
+type undisturbed struct {
+	ratio float64 // lanes over chain
+	chain float64 // ns per compression: the clock for which times are given
+	bound bool    // the readings are of the core that the slices ran on
+}
+
+// undisturbedBy finds it in the readings of all traces.
+func undisturbedBy(subjects []*subject, bound bool) undisturbed {
+	u := undisturbed{bound: bound}
+	var ratios, chains []float64
+	for _, s := range subjects {
+		for _, t := range s.traces {
+			for i, y := range t.readings {
+				// one that was itself cut in two has a ratio of anything
+				if i > 0 && steady(t.readings[i-1], y) || i+1 < len(t.readings) && steady(y, t.readings[i+1]) {
+					ratios = append(ratios, y.lanes/y.chain)
+				}
+			}
+		}
+	}
+	u.ratio = stats.Quantile(ratios, lowQuantile)
+	for _, s := range subjects {
+		for _, t := range s.traces {
+			for _, y := range t.readings {
+				if u.alone(y) {
+					chains = append(chains, y.chain)
+				}
+			}
+		}
+	}
+	u.chain = stats.Quantile(chains, lowQuantile)
+	return u
+}
+
+// alone: no neighbour on the core.
+func (u undisturbed) alone(y reading) bool {
+	return math.Abs(math.Log(y.lanes/y.chain/u.ratio)) <= RatioAllowed
+}
+
+// steady: the clock did not move from one reading to the next.
+func steady(a, b reading) bool { return math.Abs(math.Log(a.chain/b.chain)) <= ChainAllowed }
+
+// admits says whether what ran between the readings was undisturbed.
+func (u undisturbed) admits(before, after reading) bool {
+	most := math.Inf(1)
+	if !u.bound {
+		most = (1 + clockAllowed) * u.chain
+	}
+	return u.alone(before) && u.alone(after) && steady(before, after) && max(before.chain, after.chain) <= most
+}
+
+// atClock brings a time between the readings to the run's clock. Where they are
+// of another core than it was, they say nothing of its clock.
+func (u undisturbed) atClock(ns float64, before, after reading) float64 {
+	if !u.bound {
+		return ns
+	}
+	return ns * 2 * u.chain / (before.chain + after.chain)
+}
+
+// clean lists the slices that were undisturbed.
+func (t trace) clean(u undisturbed) []int {
+	var c []int
+	for i := range t.slices {
+		if u.admits(t.readings[i], t.readings[i+1]) {
+			c = append(c, i)
+		}
+	}
+	return c
+}
+
+// costQuantile of the clean slices is a round's cost. Some that are clean on
+// both sides were disturbed inside, so a low one (docs/detector.md).
+const costQuantile = 0.05
+
+// round prices a trace; the Round has Clean 0 where nothing was clean.
+func (t trace) round(u undisturbed, w workload.Params, price func(slice float64) float64) result.Round {
+	clean := t.clean(u)
+	if len(clean) == 0 {
+		return result.Round{}
+	}
+	var own, chain, ratio []float64
+	for _, i := range clean {
+		before, after := t.readings[i], t.readings[i+1]
+		own = append(own, u.atClock(t.slices[i].own, before, after))
+		for _, y := range []reading{before, after} {
+			chain = append(chain, y.chain)
+			ratio = append(ratio, y.lanes/y.chain)
+		}
+	}
+	hash := price(stats.Quantile(own, costQuantile))
+	chainNs := u.chain
+	if !u.bound {
+		chainNs = stats.Quantile(chain, costQuantile)
+	}
+	return result.Round{
+		Clean:      len(clean),
+		NsPerOp:    hash,
+		RelCost:    hash / w.Compressions() / chainNs,
+		ChainNs:    chainNs,
+		LanesNs:    chainNs * stats.Median(ratio),
+		CleanShare: float64(len(clean)) / float64(len(t.slices)),
+	}
+}
+
+// usable prices the rounds of the sides of a target and keeps those that are
+// evidence, a slice for each side.
+func usable(sides []*subject, u undisturbed) [][]result.Round {
+	all := make([][]result.Round, len(sides))
+	calls := sharedCalls(sides)
+	for i, s := range sides {
+		price := s.price(calls[i])
+		for _, t := range s.traces {
+			if r := t.round(u, s.Workload, price); r.Usable() {
+				all[i] = append(all[i], r)
+			}
+		}
+	}
+	return agreeing(all)
+}
+
+// priced are the usable rounds of each subject.
+func priced(subjects []*subject, u undisturbed) map[*subject][]result.Round {
+	all := map[*subject][]result.Round{}
+	for _, g := range groups(subjects) {
+		for i, rounds := range usable(g, u) {
+			all[g[i]] = rounds
+		}
+	}
+	return all
+}
+
+// A neighbour that waits for its memory most of the time hardly shows in one
+// reading, though what it shares of the core it takes: rounds beside one read
+// 13 or 17 % high, and lanes to chain 0.3 % low or high over a whole round. So a
+// round counts where its ratio is as most have it: within four of their standard
+// deviations, which are held within these.
+const (
+	agreeDeviations = 4
+	agreeAtLeast    = 0.001
+	agreeAtMost     = 0.005
+)
+
+// agreeing keeps the rounds whose ratio is that of most.
+func agreeing(sides [][]result.Round) [][]result.Round {
+	var ratios []float64
+	// rounds of a whole run have two readings, which tell no more
+	fine := func(r result.Round) bool { return r.Clean >= result.MinCleanSlices }
+	ratio := func(r result.Round) float64 { return math.Log(r.LanesNs / r.ChainNs) }
+	for _, rounds := range sides {
+		for _, r := range rounds {
+			if fine(r) {
+				ratios = append(ratios, ratio(r))
+			}
+		}
+	}
+	usual := stats.Median(ratios)
+	off := make([]float64, len(ratios))
+	for i, x := range ratios {
+		off[i] = math.Abs(x - usual)
+	}
+	const normal = 1.4826 // standard deviation over median deviation
+	most := min(max(agreeDeviations*normal*stats.Median(off), agreeAtLeast), agreeAtMost)
+	kept := make([][]result.Round, len(sides))
+	for i, rounds := range sides {
+		for _, r := range rounds {
+			if !fine(r) || math.Abs(ratio(r)-usual) <= most {
+				kept[i] = append(kept[i], r)
+			}
+		}
+	}
+	return kept
+}
+
+// Rounds are the usable rounds of each of a run's subjects: what Run makes of
+// the same samples. It is for those who study the estimator.
+func Rounds(run []Raw) [][]result.Round {
+	var subjects []*subject
+	bound := true
+	for _, raw := range run {
+		s := &subject{Subject: Subject{Name: raw.Name, Workload: raw.Workload}, plan: raw.Plan, calls: []float64{raw.Call}}
+		for _, r := range raw.Rounds {
+			var t trace
+			for i := range r.Slices {
+				t.slices = append(t.slices, slice{own: r.Slices[i]})
+			}
+			for i := range r.Chain {
+				t.readings = append(t.readings, reading{r.Chain[i], r.Lanes[i]})
+			}
+			s.traces = append(s.traces, t)
+		}
+		subjects = append(subjects, s)
+		bound = bound && raw.Bound
+	}
+	u := undisturbedBy(subjects, bound)
+	priced := priced(subjects, u)
+	all := make([][]result.Round, len(subjects))
+	for i, s := range subjects {
+		all[i] = priced[s]
+	}
+	return all
+}
