@@ -51,7 +51,7 @@ func (r *run) finish() []result.Run {
 			run.Rounds = rounds
 			run.Disturbed = len(s.traces) - len(rounds)
 			run.Instructions, run.Cycles = s.counts()
-			unrecordable(&run)
+			unrecordable(&run, r.least(s))
 		}
 		out = append(out, run)
 	}
@@ -59,8 +59,8 @@ func (r *run) finish() []result.Run {
 }
 
 // unrecordable ends a run whose figures no file can carry: it would take the
-// others' with it.
-func unrecordable(run *result.Run) {
+// others' with it. Its cheapest slice promises least, ns.
+func unrecordable(run *result.Run, least float64) {
 	err := run.ValidRounds()
 	if err == nil {
 		return
@@ -70,7 +70,7 @@ func unrecordable(run *result.Run) {
 		if x.RelCost < result.MinRelCost {
 			run.Outcome = result.Implausible
 			run.Message = fmt.Sprintf("%s for one hash of %s iterations is %.2g of what the yardstick needs for it, less than any core does: it times other work, or fewer iterations: time one hash, and set iterations to its own",
-				dur(x.NsPerOp), workload.Group(run.Workload.Iterations), x.RelCost)
+				dur(least), workload.Group(run.Workload.Iterations), x.RelCost)
 			break
 		}
 	}
