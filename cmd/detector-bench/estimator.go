@@ -75,7 +75,7 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		}
 	}
 
-	var median, plain, clean25, clean10, share []float64
+	var median, plain, clean25, clean10, gate, share []float64
 	for _, r := range raw.Rounds {
 		median = append(median, stats.Median(r.Slices))
 		plain = append(plain, stats.Quantile(r.Slices, 0.25))
@@ -89,6 +89,9 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 			clean10 = append(clean10, stats.Quantile(c, 0.10))
 		}
 	}
+	for _, r := range measure.Rounds([]measure.Raw{raw})[0] {
+		gate = append(gate, r.NsPerOp)
+	}
 	fmt.Printf("%d windows of %d slices, %.1f s in all, clean share %.2f (median), %.1f %% of the measuring time in slices and yardsticks\n",
 		len(raw.Rounds), raw.Plan.Slices, time.Since(start).Seconds(), stats.Median(share), 100*raw.Inside.Seconds()/raw.Spent.Seconds())
 	fmt.Println("estimator                        windows  sd between windows")
@@ -99,6 +102,7 @@ func estimator(ctx context.Context, fs *flag.FlagSet, args []string) error {
 		{"median of all slices", median}, {"25th percentile of all slices", plain},
 		{"25th percentile of clean slices", clean25},
 		{"10th percentile of clean slices", clean10},
+		{"the gate's, at the run's clock", gate},
 	} {
 		fmt.Printf("%-32s %7d  %.2f %%\n", e.name, len(e.v), 100*deviation(e.v))
 	}

@@ -58,9 +58,9 @@ const (
 // Round is one fresh process of a target.
 type Round struct {
 	Clean      int     // clean slices, at least 1
-	NsPerOp    float64 // ns of a whole hash at the workload's iterations: 10th percentile of the clean slices, scaled
+	NsPerOp    float64 // ns of a whole hash at the workload's iterations: a low percentile of the clean slices, scaled, at the run's clock
 	RelCost    float64 // ns per nominal compression over ChainNs
-	ChainNs    float64 // ns per compression of the chain yardstick, undisturbed
+	ChainNs    float64 // ns per compression of the chain yardstick, undisturbed: the run's clock
 	LanesNs    float64 // ns per compression of the lanes yardstick, over all its lanes
 	CleanShare float64 // clean slices over all kept slices, (0, 1]
 }
