@@ -399,6 +399,18 @@ func TestClockMoves(t *testing.T) {
 	}
 }
 
+// A clock that went far from start to end is said, once.
+func TestClockMovesFar(t *testing.T) {
+	for slowest, want := range map[float64]int{0.97: 0, 0.8: 1} {
+		w := newWorld(43)
+		w.clock = func(now time.Duration) float64 { return max(slowest, 1-float64(now)/float64(12*time.Second)) }
+		r := w.run(t, w.subject("a", script{}))[0]
+		if n := strings.Count(strings.Join(r.Notes, "\n"), "times are brought to one clock"); n != want {
+			t.Errorf("down to %.2f: notes %q", slowest, r.Notes)
+		}
+	}
+}
+
 // A neighbour that hardly shows in one reading shows in a round's many.
 func TestWaitingNeighbour(t *testing.T) {
 	w := newWorld(41)
