@@ -90,7 +90,7 @@ func writeFigures(into string, folders []string) error {
 		return err
 	}
 	var b bytes.Buffer
-	fmt.Fprint(&b, "# Figures of the detector\n\nWritten by `detector-bench judge`; what they mean is in [detector.md](../detector.md).\n\n")
+	fmt.Fprint(&b, "# Figures of the detector\n\nWritten by `detector-bench judge`; what they mean is in docs/detector.md.\n\n")
 	printFigures(&b, all)
 	if err := os.WriteFile(filepath.Join(into, "figures.md"), b.Bytes(), 0o666); err != nil {
 		return err
