@@ -88,7 +88,7 @@ func invented(number int, load string, costs ...float64) trial {
 		}
 		run := result.Run{Target: "p", Side: side, ID: "1", Yardstick: "1 x", Workload: workload.Reference(),
 			Plan: result.Plan{SliceIterations: 1000, Slices: 20, WarmUp: 2, Yardstick: 250 * time.Microsecond}, Outcome: result.Measured, Host: t.Host}
-		raw := samples{Bound: true}
+		raw := samples{Apart: true}
 		for j := range 12 {
 			x := c * (1 + float64(j%4)/10_000)
 			run.Rounds = append(run.Rounds, result.Round{Clean: 100, CleanShare: 1, NsPerOp: 1e8 * x, RelCost: x, ChainNs: 40, LanesNs: 20})

@@ -50,7 +50,7 @@ type gateSide struct {
 // samples are measure.Raw as whole numbers: tenths of ns of slices,
 // thousandths of ns a compression of the yardsticks.
 type samples struct {
-	Bound  bool
+	Apart  bool
 	Call   float64
 	Rounds []roundSamples
 }
@@ -69,7 +69,7 @@ func scaled(v []float64, by float64) []int32 {
 }
 
 func samplesOf(raw measure.Raw) samples {
-	s := samples{Bound: raw.Bound, Call: raw.Call}
+	s := samples{Apart: raw.Apart, Call: raw.Call}
 	for _, r := range raw.Rounds {
 		s.Rounds = append(s.Rounds, roundSamples{Slices: scaled(r.Slices, 10), CPU: scaled(r.CPU, 10), Chain: scaled(r.Chain, 1000), Lanes: scaled(r.Lanes, 1000)})
 	}
@@ -81,7 +81,7 @@ func samplesOf(raw measure.Raw) samples {
 func (t *trial) price() {
 	var run []measure.Raw
 	for _, g := range t.Gate {
-		raw := measure.Raw{Name: g.Run.Target, Workload: g.Run.Workload, Plan: g.Run.Plan, Bound: g.Raw.Bound, Call: g.Raw.Call}
+		raw := measure.Raw{Name: g.Run.Target, Workload: g.Run.Workload, Plan: g.Run.Plan, Apart: g.Raw.Apart, Call: g.Raw.Call}
 		for _, r := range g.Raw.Rounds {
 			raw.Rounds = append(raw.Rounds, measure.RawRound{Slices: floats(r.Slices, 10), Chain: floats(r.Chain, 1000), Lanes: floats(r.Lanes, 1000)})
 		}

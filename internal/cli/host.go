@@ -46,8 +46,12 @@ var hostFacts = subcommand{
 		for _, l := range host.Conditions() {
 			fmt.Fprintln(c.Stdout, l)
 		}
-		fmt.Fprintf(c.Stdout, "undisturbed: %.0f %% of %d readings in %v had lanes to chain within %.0f %% of its low quantile; between those the clock moved by %.1f %%\n",
-			100*s.Clean, s.Readings, s.Took.Round(10*time.Millisecond), 100*measure.RatioAllowed, 100*s.Moved)
+		fmt.Fprintf(c.Stdout, "undisturbed: %.0f %% of %d readings in %v ", 100*s.Clean, s.Readings, s.Took.Round(10*time.Millisecond))
+		if s.Apart {
+			fmt.Fprintf(c.Stdout, "had lanes to chain within %.0f %% of its low quantile; between those the clock moved by %.1f %%\n", 100*measure.RatioAllowed, 100*s.Moved)
+		} else {
+			fmt.Fprintf(c.Stdout, "were within %.1f %% (chain) and %.0f %% (lanes) of their low quantile\n", 100*measure.ChainTimeAllowed, 100*measure.LanesTimeAllowed)
+		}
 		return nil
 	},
 }

@@ -8,34 +8,41 @@ import (
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
-// A neighbour on the core's other hyperthread shows in the lanes' time over the
-// chain's, which is a constant of a CPU. A clock that moves does not: it
+// Kernels in hardware, on the slices' own core, tell a neighbour and the clock
+// apart. A neighbour on the core's other hyperthread shows in the lanes' time over
+// the chain's, which is a constant of a CPU. A clock that moves does not: it
 // stretches chain, lanes and slice alike, so it is divided out instead of being
-// looked away from. Limits of the times themselves were tried first: on a host
-// whose clock moves with its neighbours' work they left 9 of 50 rounds, and
-// those spread by 40 times as much (docs/detector.md).
+// looked away from. Limits of the times themselves left 11 of 61 rounds on a host
+// whose clock moves with its neighbours' work, and those spread by twenty times as
+// much (docs/detector.md).
+//
+// Portable kernels are bound by throughput both, and those of another core say
+// nothing of this one's clock: there it is the times that are limited, and
+// nothing is divided out.
 //
 // What is undisturbed is told by the whole run, not by the round: a round that
 // was disturbed throughout would calibrate on itself (measured: it read 20 %
 // high).
 const (
 	lowQuantile  = 0.10
-	RatioAllowed = 0.01  // lanes over chain, off the low quantile
-	ChainAllowed = 0.01  // chain before a slice against after it
-	clockAllowed = 0.015 // the clock's whole way, where that is not divided out
+	RatioAllowed = 0.01 // lanes over chain, off the low quantile
+	ChainAllowed = 0.01 // chain before a slice against after it
+
+	ChainTimeAllowed = 0.015 // over the low quantile, where it is the times
+	LanesTimeAllowed = 0.03
 )
 
 // undisturbed is what the yardsticks read where nothing disturbs them.
 type undisturbed struct {
-	ratio float64 // lanes over chain
-	chain float64 // ns per compression: the clock for which times are given
-	bound bool    // the readings are of the core that the slices ran on
+	apart        bool    // they tell neighbour and clock apart
+	ratio        float64 // lanes over chain; where apart
+	chain, lanes float64 // ns per compression; the chain's is the clock for which times are given
 }
 
 // undisturbedBy finds it in the readings of all traces.
-func undisturbedBy(subjects []*subject, bound bool) undisturbed {
-	u := undisturbed{bound: bound}
-	var ratios, chains []float64
+func undisturbedBy(subjects []*subject, apart bool) undisturbed {
+	u := undisturbed{apart: apart}
+	var ratios []float64
 	for _, s := range subjects {
 		for _, t := range s.traces {
 			for i, y := range t.readings {
@@ -47,21 +54,26 @@ func undisturbedBy(subjects []*subject, bound bool) undisturbed {
 		}
 	}
 	u.ratio = stats.Quantile(ratios, lowQuantile)
+	var chains, lanes []float64
 	for _, s := range subjects {
 		for _, t := range s.traces {
 			for _, y := range t.readings {
-				if u.alone(y) {
+				if !apart || u.alone(y) {
 					chains = append(chains, y.chain)
+					lanes = append(lanes, y.lanes)
 				}
 			}
 		}
 	}
-	u.chain = stats.Quantile(chains, lowQuantile)
+	u.chain, u.lanes = stats.Quantile(chains, lowQuantile), stats.Quantile(lanes, lowQuantile)
 	return u
 }
 
 // alone: no neighbour on the core.
 func (u undisturbed) alone(y reading) bool {
+	if !u.apart {
+		return y.chain <= (1+ChainTimeAllowed)*u.chain && y.lanes <= (1+LanesTimeAllowed)*u.lanes
+	}
 	return math.Abs(math.Log(y.lanes/y.chain/u.ratio)) <= RatioAllowed
 }
 
@@ -70,17 +82,13 @@ func steady(a, b reading) bool { return math.Abs(math.Log(a.chain/b.chain)) <= C
 
 // admits says whether what ran between the readings was undisturbed.
 func (u undisturbed) admits(before, after reading) bool {
-	most := math.Inf(1)
-	if !u.bound {
-		most = (1 + clockAllowed) * u.chain
-	}
-	return u.alone(before) && u.alone(after) && steady(before, after) && max(before.chain, after.chain) <= most
+	return u.alone(before) && u.alone(after) && (!u.apart || steady(before, after))
 }
 
-// atClock brings a time between the readings to the run's clock. Where they are
-// of another core than it was, they say nothing of its clock.
+// atClock brings a time between the readings to the run's clock, where they
+// tell it.
 func (u undisturbed) atClock(ns float64, before, after reading) float64 {
-	if !u.bound {
+	if !u.apart {
 		return ns
 	}
 	return ns * 2 * u.chain / (before.chain + after.chain)
@@ -107,26 +115,27 @@ func (t trace) round(u undisturbed, w workload.Params, price func(slice float64)
 	if len(clean) == 0 {
 		return result.Round{}
 	}
-	var own, chain, ratio []float64
+	var own, chain, lanes, ratio []float64
 	for _, i := range clean {
 		before, after := t.readings[i], t.readings[i+1]
 		own = append(own, u.atClock(t.slices[i].own, before, after))
 		for _, y := range []reading{before, after} {
 			chain = append(chain, y.chain)
+			lanes = append(lanes, y.lanes)
 			ratio = append(ratio, y.lanes/y.chain)
 		}
 	}
 	hash := price(stats.Quantile(own, costQuantile))
-	chainNs := u.chain
-	if !u.bound {
-		chainNs = stats.Quantile(chain, costQuantile)
+	chainNs, lanesNs := stats.Quantile(chain, lowQuantile), stats.Quantile(lanes, lowQuantile)
+	if u.apart {
+		chainNs, lanesNs = u.chain, u.chain*stats.Median(ratio)
 	}
 	return result.Round{
 		Clean:      len(clean),
 		NsPerOp:    hash,
 		RelCost:    hash / w.Compressions() / chainNs,
 		ChainNs:    chainNs,
-		LanesNs:    chainNs * stats.Median(ratio),
+		LanesNs:    lanesNs,
 		CleanShare: float64(len(clean)) / float64(len(t.slices)),
 	}
 }
@@ -143,6 +152,9 @@ func usable(sides []*subject, u undisturbed) [][]result.Round {
 				all[i] = append(all[i], r)
 			}
 		}
+	}
+	if !u.apart {
+		return all
 	}
 	return agreeing(all)
 }
@@ -204,7 +216,7 @@ func agreeing(sides [][]result.Round) [][]result.Round {
 // the same samples. It is for those who study the estimator.
 func Rounds(run []Raw) [][]result.Round {
 	var subjects []*subject
-	bound := true
+	apart := true
 	for _, raw := range run {
 		s := &subject{Subject: Subject{Name: raw.Name, Workload: raw.Workload}, plan: raw.Plan, calls: []float64{raw.Call}}
 		for _, r := range raw.Rounds {
@@ -218,9 +230,9 @@ func Rounds(run []Raw) [][]result.Round {
 			s.traces = append(s.traces, t)
 		}
 		subjects = append(subjects, s)
-		bound = bound && raw.Bound
+		apart = apart && raw.Apart
 	}
-	u := undisturbedBy(subjects, bound)
+	u := undisturbedBy(subjects, apart)
 	priced := priced(subjects, u)
 	all := make([][]result.Round, len(subjects))
 	for i, s := range subjects {

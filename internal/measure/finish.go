@@ -15,7 +15,7 @@ import (
 // finish turns what was observed into records: cleanliness by the whole
 // run's yardsticks, and what the clean slices say of the target's own times.
 func (r *run) finish() []result.Run {
-	u := undisturbedBy(r.subjects, r.bound)
+	u := undisturbedBy(r.subjects, r.apart)
 	priced := priced(r.subjects, u)
 	var out []result.Run
 	for _, s := range r.subjects {
@@ -88,7 +88,7 @@ const (
 	pause           = time.Millisecond       // beside a slice
 	waits           = 0.80                   // processor time over own time
 	helped          = 1.20
-	contendedFrom   = 0.03 // of the ratio of lanes to chain
+	contendedFrom   = 0.03 // of what the lanes read
 	lanesBound      = 0.90 // of the lanes' time: two blocks at most side by side
 	wideBound       = 0.45 // with more blocks than our lanes, wider kernels are possible
 )
@@ -104,17 +104,16 @@ func (r *run) judge(s *subject, u undisturbed, rounds []result.Round) {
 		}
 		return
 	}
-	var cost, lanes, ratio []float64
+	var cost, lanes []float64
 	for _, x := range rounds {
 		cost = append(cost, x.NsPerOp)
 		lanes = append(lanes, x.LanesNs)
-		ratio = append(ratio, x.LanesNs/x.ChainNs)
 	}
 	hash := stats.Median(cost)
 	outside, cpu := r.around(s, u)
 	sliceNs := hash / float64(s.Workload.Iterations) * float64(s.plan.SliceIterations)
 
-	if s.contended(stats.Median(ratio)) {
+	if s.contended(u, rounds) {
 		s.note("the core was contended throughout: the yardsticks were faster before the rounds than in any of them")
 		return
 	}
@@ -128,7 +127,7 @@ func (r *run) judge(s *subject, u undisturbed, rounds []result.Round) {
 	if s.Workload.Blocks() > yardstick.NumLanes {
 		bound = wideBound
 	}
-	if least := bound * stats.Median(lanes); s.Workload.PRF == workload.SHA256 && r.Kernels.Checks && per < least && !(cpu > helped) {
+	if least := bound * stats.Median(lanes); s.Workload.PRF == workload.SHA256 && r.Kernels.Hardware && per < least && !(cpu > helped) {
 		s.fail(result.Implausible, "%.1f ns for a SHA-256 compression is less than this core needs (%.1f ns side by side) and no helper threads explain it: time the whole derivation",
 			per, stats.Median(lanes))
 	}
@@ -190,13 +189,23 @@ func (r *run) least(s *subject) float64 {
 	return s.price(s.call())(least)
 }
 
-// contended: the lanes ran faster, by the chain's measure, around the
-// derivations at full iterations than they do in the rounds, so what passed for
-// undisturbed there was not.
-func (s *subject) contended(ratio float64) bool {
+// contended: the lanes ran faster around the derivations at full iterations than
+// they do in the rounds, so what passed for undisturbed there was not.
+func (s *subject) contended(u undisturbed, rounds []result.Round) bool {
+	reads := func(chain, lanes float64) float64 {
+		if u.apart { // at whatever clock
+			return lanes / chain
+		}
+		return lanes
+	}
+	var usual []float64
+	for _, r := range rounds {
+		usual = append(usual, reads(r.ChainNs, r.LanesNs))
+	}
 	for _, f := range s.full {
-		before, after := f.readers[0], f.readers[1] // both: one that was cut in two has a ratio of anything
-		if max(before.lanes/before.chain, after.lanes/after.chain)*(1+contendedFrom) < ratio {
+		// both: of one that was cut in two the ratio is anything
+		before, after := f.readers[0], f.readers[1]
+		if max(reads(before.chain, before.lanes), reads(after.chain, after.lanes))*(1+contendedFrom) < stats.Median(usual) {
 			return true
 		}
 	}
@@ -297,8 +306,8 @@ func (s *subject) moved(u undisturbed) {
 	}
 	third := len(chain) / 3
 	first, last := stats.Median(chain[:third]), stats.Median(chain[len(chain)-third:])
-	most, brought := clockAllowed, ""
-	if u.bound {
+	most, brought := ChainTimeAllowed, ""
+	if u.apart {
 		most, brought = clockWorthANote, "; times are brought to one clock"
 	}
 	if change := last/first - 1; math.Abs(change) > most {
@@ -323,7 +332,7 @@ func dur(ns float64) string {
 }
 
 func (s *subject) raw(u undisturbed) Raw {
-	raw := Raw{Name: s.Name, Side: s.Side, Workload: s.Workload, Plan: s.plan, Bound: u.bound, Call: s.call(), Spent: s.spent, Inside: s.slices + s.yardsticks}
+	raw := Raw{Name: s.Name, Side: s.Side, Workload: s.Workload, Plan: s.plan, Apart: u.apart, Call: s.call(), Spent: s.spent, Inside: s.slices + s.yardsticks}
 	for _, t := range s.traces {
 		var x RawRound
 		for _, sl := range t.slices {

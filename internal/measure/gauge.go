@@ -69,7 +69,7 @@ func (g *gauge) set(p result.Plan, w workload.Params) {
 }
 
 func (g *gauge) checks(w workload.Params) bool {
-	return g.kernels.Checks && w.PRF == workload.SHA256
+	return g.kernels.Hardware && w.PRF == workload.SHA256
 }
 
 // checkIterations is how many lanes' iterations derive a slice's key again.

@@ -89,10 +89,11 @@ type Once struct {
 type Kernels struct {
 	Chain func(*yardstick.Lane, int)
 	Lanes func(*[yardstick.NumLanes]yardstick.Lane, int)
-	// Checks says that the kernels are fast enough to derive every slice's
-	// request again between slices; else the standard library does after
-	// the round.
-	Checks bool
+	// Hardware says that the kernels use the CPU's SHA instructions: fast enough
+	// to derive every slice's request again between slices (else the standard
+	// library does after the round), and the chain bound by latency, the lanes by
+	// throughput.
+	Hardware bool
 }
 
 // RealKernels are the yardsticks of this machine.
@@ -136,7 +137,7 @@ type Raw struct {
 	Name, Side string
 	Workload   workload.Params
 	Plan       result.Plan
-	Bound      bool    // the yardsticks are of the core that the slices ran on
+	Apart      bool    // the yardsticks tell a neighbour and the clock apart: in hardware, on the slices' core
 	Call       float64 // ns of a request of one iteration; 0: unknown
 	Rounds     []RawRound
 	Spent      time.Duration // measuring time, without the opening
@@ -166,7 +167,7 @@ func Run(ctx context.Context, cfg Config) ([]result.Run, error) {
 		if err != nil {
 			notes = append(notes, fmt.Sprintf("not bound to one core: %v", err))
 		} else {
-			r.bound = true
+			r.apart = cfg.Kernels.Hardware
 			defer undo()
 		}
 	}
@@ -197,7 +198,7 @@ func Run(ctx context.Context, cfg Config) ([]result.Run, error) {
 
 type run struct {
 	Config
-	bound    bool // to one core
+	apart    bool // the yardsticks tell a neighbour and the clock apart
 	gauge    *gauge
 	subjects []*subject
 }
@@ -272,7 +273,7 @@ func (s *subject) broke(ctx context.Context, err error) error {
 func (r *run) rounds(ctx context.Context) error {
 	for {
 		var order []*subject
-		u := undisturbedBy(r.subjects, r.bound)
+		u := undisturbedBy(r.subjects, r.apart)
 		for _, g := range groups(r.subjects) {
 			if !r.done(g, u) {
 				for _, s := range g {

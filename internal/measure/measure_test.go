@@ -31,7 +31,9 @@ type world struct {
 	waits func(now time.Duration) bool    // a sibling that waits for memory: slows what is measured, and hardly the lanes
 	clock func(now time.Duration) float64 // of everything, on top of speed; nil: steady
 	speed float64                         // of everything; 1
-	pins  int
+
+	portable bool // its yardsticks
+	pins     int
 }
 
 const (
@@ -60,7 +62,11 @@ func (w *world) waiting() bool { return w.waits != nil && w.waits(w.now) }
 func (w *world) kernels() Kernels {
 	return Kernels{
 		Chain: func(l *yardstick.Lane, n int) {
-			w.pass(float64(n) * chainIter * (1 + 0.002*w.rand.Float64()))
+			ns := float64(n) * chainIter * (1 + 0.002*w.rand.Float64())
+			if w.portable { // bound by throughput
+				ns *= w.slowed()
+			}
+			w.pass(ns)
 			yardstick.Chain(l, n)
 		},
 		Lanes: func(l *[yardstick.NumLanes]yardstick.Lane, n int) {
@@ -71,7 +77,7 @@ func (w *world) kernels() Kernels {
 			w.pass(ns)
 			yardstick.Lanes(l, n)
 		},
-		Checks: true,
+		Hardware: !w.portable,
 	}
 }
 
@@ -340,6 +346,22 @@ func TestNeighbour(t *testing.T) {
 	for _, x := range r.Rounds {
 		if x.CleanShare > 0.75 {
 			t.Errorf("clean share %.2f beside a neighbour of half the time", x.CleanShare)
+		}
+	}
+}
+
+// Portable yardsticks are slowed alike, so their times tell, not their ratio.
+func TestPortableYardsticks(t *testing.T) {
+	w := newWorld(44)
+	w.portable = true
+	w.busy = func(now time.Duration) bool { return now/(50*time.Millisecond)%2 == 0 }
+	r := w.run(t, w.subject("a", script{}))[0]
+	if len(r.Rounds) < result.MinRounds {
+		t.Fatalf("%s %q, %d rounds", r.Outcome, r.Message, len(r.Rounds))
+	}
+	for _, x := range r.Rounds {
+		if math.Abs(x.NsPerOp/(cost*float64(wl.Iterations))-1.001) > 0.003 || x.CleanShare > 0.75 {
+			t.Errorf("beside a neighbour of half the time: %+v", x)
 		}
 	}
 }
