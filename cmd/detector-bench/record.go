@@ -76,16 +76,21 @@ func samplesOf(raw measure.Raw) samples {
 	return s
 }
 
+// raw is what measure gave, but for times that are not kept.
+func (g gateSide) raw() measure.Raw {
+	raw := measure.Raw{Name: g.Run.Target, Workload: g.Run.Workload, Plan: g.Run.Plan, Apart: g.Raw.Apart, Call: g.Raw.Call}
+	for _, r := range g.Raw.Rounds {
+		raw.Rounds = append(raw.Rounds, measure.RawRound{Slices: floats(r.Slices, 10), Chain: floats(r.Chain, 1000), Lanes: floats(r.Lanes, 1000)})
+	}
+	return raw
+}
+
 // price makes the records' rounds of their samples again, as the gate of today
 // does: what is judged is not what it was when they were taken.
 func (t *trial) price() {
 	var run []measure.Raw
 	for _, g := range t.Gate {
-		raw := measure.Raw{Name: g.Run.Target, Workload: g.Run.Workload, Plan: g.Run.Plan, Apart: g.Raw.Apart, Call: g.Raw.Call}
-		for _, r := range g.Raw.Rounds {
-			raw.Rounds = append(raw.Rounds, measure.RawRound{Slices: floats(r.Slices, 10), Chain: floats(r.Chain, 1000), Lanes: floats(r.Lanes, 1000)})
-		}
-		run = append(run, raw)
+		run = append(run, g.raw())
 	}
 	for i, rounds := range measure.Rounds(run) {
 		t.Gate[i].Run.Rounds, t.Gate[i].Run.Disturbed = rounds, len(run[i].Rounds)-len(rounds)

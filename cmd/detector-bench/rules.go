@@ -9,6 +9,7 @@ import (
 
 	"golang.org/x/perf/benchmath"
 
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/measure"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/policy"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
@@ -41,12 +42,44 @@ func pairRule(threshold float64) rule {
 	}}
 }
 
+// earlyRule is the gate's as a job runs it: base and head alone, and no longer
+// than until their rounds resolve the threshold.
+func earlyRule(threshold float64) rule {
+	return rule{"gate, pair, " + percent(threshold) + ", no longer than it needs", func(t trial, c comparison) (call, bool) {
+		base, head := t.stopped(c, threshold)
+		return gateCall(base, head, threshold, true), true
+	}}
+}
+
+// stopped are a comparison's runs as they would have been had they been measured
+// alone and stopped as early as they may.
+func (t trial) stopped(c comparison, threshold float64) (base, head result.Run) {
+	base, head = t.Gate[c.base].Run, t.Gate[c.head].Run
+	all := []measure.Raw{t.Gate[c.base].raw(), t.Gate[c.head].raw()}
+	most := max(len(all[0].Rounds), len(all[1].Rounds))
+	for n := min(measure.MinRounds, most); n <= most; n++ {
+		first := slices.Clone(all)
+		for i, raw := range all {
+			first[i].Rounds = raw.Rounds[:min(n, len(raw.Rounds))]
+		}
+		rounds := measure.Rounds(first)
+		base.Rounds, head.Rounds = rounds[0], rounds[1]
+		if verdict.Precise(base.Rounds, threshold) && verdict.Precise(head.Rounds, threshold) {
+			break
+		}
+	}
+	return base, head
+}
+
 // rules are all of them. Trials are those that will be judged: a stored
 // baseline is the trial before.
 func rules(trials []trial) []rule {
 	var all []rule
 	for _, th := range thresholds {
 		all = append(all, pairRule(th))
+	}
+	for _, th := range []float64{0.01, 0.03} {
+		all = append(all, earlyRule(th))
 	}
 	before := map[time.Time]*trial{} // by its start: the trial before under the same load
 	last := map[string]*trial{}

@@ -301,7 +301,7 @@ func (s *subject) moved(u undisturbed) {
 			chain = append(chain, stats.Quantile(c, lowQuantile))
 		}
 	}
-	if len(chain) < minRounds {
+	if len(chain) < MinRounds {
 		return
 	}
 	third := len(chain) / 3

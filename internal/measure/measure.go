@@ -25,12 +25,12 @@ import (
 // Rounds of a measurement: the budget changes their number within these,
 // and nothing else.
 const (
-	minRounds = 8
+	MinRounds = 8
 	maxRounds = 80
 )
 
 // How far over its budget a group may go: a slow starter until it has
-// minRounds, a disturbed one until it has what a verdict needs.
+// MinRounds, a disturbed one until it has what a verdict needs.
 const (
 	overrunSlow      = 3
 	overrunDisturbed = 2
@@ -330,7 +330,7 @@ func (r *run) done(g []*subject, u undisturbed) bool {
 		if n > 0 {
 			next += s.spent / time.Duration(n)
 		}
-		few = few || n < minRounds
+		few = few || n < MinRounds
 		short = short || len(rounds[i]) < result.MinRounds
 		enough = enough && (len(rounds[i]) >= maxRounds || len(rounds[i]) >= result.MinRounds && (s.Brief || r.Enough(rounds[i])))
 	}

@@ -230,7 +230,7 @@ func TestMeasured(t *testing.T) {
 	if r.Outcome != result.Measured || len(r.Notes) > 0 {
 		t.Fatalf("%s %q, notes %q", r.Outcome, r.Message, r.Notes)
 	}
-	if len(r.Rounds) < minRounds || r.Disturbed != 0 {
+	if len(r.Rounds) < MinRounds || r.Disturbed != 0 {
 		t.Errorf("%d rounds, %d disturbed", len(r.Rounds), r.Disturbed)
 	}
 	want := cost * float64(wl.Iterations)
@@ -868,7 +868,7 @@ func TestBrief(t *testing.T) {
 		runs := w.run(t, base, head)
 		return len(runs[0].Rounds) + len(runs[1].Rounds)
 	}
-	if brief, whole := rounds(true), rounds(false); brief != 2*minRounds || whole <= brief {
+	if brief, whole := rounds(true), rounds(false); brief != 2*MinRounds || whole <= brief {
 		t.Errorf("%d rounds, %d where they differ", brief, whole)
 	}
 }
