@@ -5,6 +5,8 @@ import (
 	"io"
 	"math"
 	"strings"
+
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
 )
 
 // The plots' measures, px.
@@ -60,10 +62,30 @@ func plotPower(w io.Writer, trials []trial, load string) error {
 	return err
 }
 
+// errorScale is the least scale, per cent, that holds nine in ten intervals.
+func errorScale(trials []trial, load string) float64 {
+	var ends []float64
+	for _, truth := range truthsOf(trials, load) {
+		t, err := parseTruth(truth)
+		if err != nil {
+			continue
+		}
+		for _, iv := range intervals(trials, load, truth) {
+			ends = append(ends, 100*max((1+iv.Hi)/(1+t.extra/100)-1, 1-(1+iv.Lo)/(1+t.extra/100)))
+		}
+	}
+	for _, most := range []float64{0.2, 0.5} {
+		if stats.Quantile(ends, 0.9) <= most {
+			return most
+		}
+	}
+	return 1
+}
+
 // plotErrors draws each pair's change less the truth, with its interval, per
 // cent: a column for each truth.
 func plotErrors(w io.Writer, trials []trial, load string) error {
-	const most = 1.0 // per cent; beyond is drawn at the edge
+	most := errorScale(trials, load) // per cent; beyond is drawn at the edge
 	var s strings.Builder
 	fmt.Fprintf(&s, `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" font-size="13">
 <rect width="%d" height="%d" fill="#fff"/>
@@ -72,8 +94,8 @@ func plotErrors(w io.Writer, trials []trial, load string) error {
 	y := func(e float64) float64 {
 		return plotTop + plotInnerUp*(0.5-min(max(e, -most), most)/(2*most))
 	}
-	for _, e := range []float64{-1, -0.5, 0, 0.5, 1} {
-		fmt.Fprintf(&s, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%+.1f %%</text>
+	for _, e := range []float64{-most, -most / 2, 0, most / 2, most} {
+		fmt.Fprintf(&s, `<line x1="%d" x2="%d" y1="%.1f" y2="%.1f" stroke="#ddd"/><text x="%d" y="%.1f" text-anchor="end">%+.2g %%</text>
 `, plotLeft, plotWidth-20, y(e), y(e), plotLeft-8, y(e)+4, e)
 	}
 	truths := truthsOf(trials, load)
