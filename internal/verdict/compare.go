@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -167,7 +168,7 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 			c.Kind = OK
 		}
 	}
-	if ratio := lanesRatio([]result.Run{head}) / lanesRatio(then); math.Abs(ratio-1) > ratioAllowed {
+	if ratio := lanesRatio([]result.Run{head}) / lanesRatio(then); math.Abs(ratio-1) > ratioAllowed(ref, head) {
 		c.Reason = joinReason(c.Reason, fmt.Sprintf("lanes to chain is %+.0f %% off the reference's: the core was contended throughout, or its microarchitecture is another", 100*(ratio-1)))
 		if c.Kind == Slower || c.Kind == Faster || c.Kind == OK {
 			c.Kind = Inconclusive
@@ -177,8 +178,16 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 }
 
 // ratioAllowed is how far the ratio of lanes to chain, a constant of a CPU
-// model, may be off.
-const ratioAllowed = 0.05
+// model, may be off. In hardware it held to 0.03 % over 98 of 100 trials, and was
+// 1.5 % off in the one whose every round read 15 % high beside a neighbour
+// (docs/detector.md). Portable kernels, and the two readings of a whole run, hold
+// it less well.
+func ratioAllowed(then, now result.Run) float64 {
+	if then.Yardstick != now.Yardstick || strings.HasSuffix(now.Yardstick, " portable") || now.Unverified {
+		return 0.05
+	}
+	return 0.01
+}
 
 func lanesRatio(runs []result.Run) float64 {
 	return math.Exp(stats.Median(evidence(runs, func(r result.Round) float64 { return r.LanesNs / r.ChainNs })))

@@ -125,6 +125,11 @@ func TestKinds(t *testing.T) {
 		{"too few rounds", Case{Head: head(takes(154e6, 5, 1)), Stored: same}, Inconclusive, false, "5 undisturbed rounds"},
 		{"too few rounds, nothing stored", Case{Head: head(takes(154e6, 5, 1))}, Inconclusive, false, "5 undisturbed rounds"},
 		{"a baseline of too few rounds", Case{Head: head(), Stored: stored("v1", *ref(takes(154e6, 4, 2)))}, Inconclusive, false, "v1 has 4"},
+		{"a waiting neighbour throughout", Case{Head: head(takes(154e6*1.15, 20, 5), func(r *result.Run) {
+			for i := range r.Rounds {
+				r.Rounds[i].LanesNs *= 0.985
+			}
+		}), Stored: same}, Inconclusive, false, "contended throughout"},
 		{"contended throughout", Case{Head: head(takes(180e6, 20, 5), func(r *result.Run) {
 			for i := range r.Rounds {
 				r.Rounds[i].LanesNs *= 1.3
