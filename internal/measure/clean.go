@@ -12,9 +12,9 @@ import (
 // apart. A neighbour on the core's other hyperthread shows in the lanes' time over
 // the chain's, which is a constant of a CPU. A clock that moves does not: it
 // stretches chain, lanes and slice alike, so it is divided out instead of being
-// looked away from. Limits of the times themselves left 11 of 61 rounds on a host
-// whose clock moves with its neighbours' work, and those spread by twenty times as
-// much (docs/detector.md).
+// looked away from. Limits of the times themselves left 13 of 58 rounds on a host
+// whose clock moves with its neighbours' work, and what two sides differed by was
+// off by twenty times as much (docs/detector.md).
 //
 // Portable kernels are bound by throughput both, and those of another core say
 // nothing of this one's clock: there it is the times that are limited, and
@@ -67,6 +67,14 @@ func undisturbedBy(subjects []*subject, apart bool) undisturbed {
 	}
 	u.chain, u.lanes = stats.Quantile(chains, lowQuantile), stats.Quantile(lanes, lowQuantile)
 	return u
+}
+
+// crowding is what a neighbour makes larger.
+func (y reading) crowding(apart bool) float64 {
+	if apart { // at whatever clock
+		return y.lanes / y.chain
+	}
+	return y.lanes
 }
 
 // alone: no neighbour on the core.
@@ -233,10 +241,10 @@ func Rounds(run []Raw) [][]result.Round {
 		apart = apart && raw.Apart
 	}
 	u := undisturbedBy(subjects, apart)
-	priced := priced(subjects, u)
+	rounds := priced(subjects, u)
 	all := make([][]result.Round, len(subjects))
 	for i, s := range subjects {
-		all[i] = priced[s]
+		all[i] = rounds[s]
 	}
 	return all
 }

@@ -16,13 +16,13 @@ import (
 // run's yardsticks, and what the clean slices say of the target's own times.
 func (r *run) finish() []result.Run {
 	u := undisturbedBy(r.subjects, r.apart)
-	priced := priced(r.subjects, u)
+	all := priced(r.subjects, u)
 	var out []result.Run
 	for _, s := range r.subjects {
 		if r.Raw != nil {
 			r.Raw(s.raw(u))
 		}
-		rounds := priced[s]
+		rounds := all[s]
 		if s.outcome == result.Measured && s.Once == nil {
 			r.judge(s, u, rounds)
 		}
@@ -192,20 +192,17 @@ func (r *run) least(s *subject) float64 {
 // contended: the lanes ran faster around the derivations at full iterations than
 // they do in the rounds, so what passed for undisturbed there was not.
 func (s *subject) contended(u undisturbed, rounds []result.Round) bool {
-	reads := func(chain, lanes float64) float64 {
-		if u.apart { // at whatever clock
-			return lanes / chain
-		}
-		return lanes
-	}
 	var usual []float64
 	for _, r := range rounds {
-		usual = append(usual, reads(r.ChainNs, r.LanesNs))
+		usual = append(usual, reading{r.ChainNs, r.LanesNs}.crowding(u.apart))
 	}
 	for _, f := range s.full {
-		// both: of one that was cut in two the ratio is anything
-		before, after := f.readers[0], f.readers[1]
-		if max(reads(before.chain, before.lanes), reads(after.chain, after.lanes))*(1+contendedFrom) < stats.Median(usual) {
+		a, b := f.readers[0].crowding(u.apart), f.readers[1].crowding(u.apart)
+		calmest := min(a, b)
+		if u.apart { // of a reading that was cut in two the ratio is anything: both must tell
+			calmest = max(a, b)
+		}
+		if calmest*(1+contendedFrom) < stats.Median(usual) {
 			return true
 		}
 	}

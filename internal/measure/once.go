@@ -89,7 +89,7 @@ func (r *run) roundOnce(ctx context.Context, s *subject) error {
 func (r *run) calm() reading {
 	best := r.gauge.read(nil)
 	for range 3 {
-		if y := r.gauge.read(nil); y.lanes/y.chain < best.lanes/best.chain {
+		if y := r.gauge.read(nil); y.crowding(r.apart) < best.crowding(r.apart) {
 			best = y
 		}
 	}
