@@ -122,6 +122,12 @@ func (r Run) YardstickVersion() string {
 	return version
 }
 
+// InHardware reports whether the yardsticks used the CPU's SHA instructions.
+func (r Run) InHardware() bool {
+	_, kind, _ := strings.Cut(r.Yardstick, " ")
+	return kind != "portable"
+}
+
 // The notes of a run are one line: joined by " | ", with a backslash before
 // each backslash and bar that is a note's own.
 const noteSep = " | "

@@ -258,6 +258,15 @@ func TestYardstickVersion(t *testing.T) {
 	}
 }
 
+func TestInHardware(t *testing.T) {
+	t.Parallel()
+	for kind, want := range map[string]bool{"1 sha-ni": true, "1 arm64-sha2": true, "1 portable": false} {
+		if got := (Run{Yardstick: kind}).InHardware(); got != want {
+			t.Errorf("%s: %v", kind, got)
+		}
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	// Small seeds: the fuzzer spends its time on shrinking large ones.
 	full := encode(f, sample(2))

@@ -149,7 +149,7 @@ func (r rule) decide(raw, rel Interval, threshold float64) (Kind, string, []Inte
 		case drift && b == OK:
 			return OK, "the yardstick moved with it: the host is " + string(a) + ", the code is not", []Interval{rel}
 		case a != b && (b == Slower || b == Faster):
-			return b, "judged relative to the yardstick: the host's clock moved too", []Interval{rel}
+			return b, "judged relative to the yardstick; the time alone reads " + string(a), []Interval{rel}
 		}
 		return b, "", []Interval{rel}
 	}

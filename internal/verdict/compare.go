@@ -6,7 +6,6 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strings"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
@@ -169,7 +168,7 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 		}
 	}
 	if ratio := lanesRatio([]result.Run{head}) / lanesRatio(then); math.Abs(ratio-1) > ratioAllowed(ref, head) {
-		c.Reason = joinReason(c.Reason, fmt.Sprintf("lanes to chain is %+.0f %% off the reference's: the core was contended throughout, or its microarchitecture is another", 100*(ratio-1)))
+		c.Reason = joinReason(c.Reason, fmt.Sprintf("lanes to chain is %+.1f %% off the reference's: the core was contended throughout, or its microarchitecture is another", 100*(ratio-1)))
 		if c.Kind == Slower || c.Kind == Faster || c.Kind == OK {
 			c.Kind = Inconclusive
 		}
@@ -183,7 +182,7 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 // (docs/detector.md). Portable kernels, and the two readings of a whole run, hold
 // it less well.
 func ratioAllowed(then, now result.Run) float64 {
-	if then.Yardstick != now.Yardstick || strings.HasSuffix(now.Yardstick, " portable") || now.Unverified {
+	if !then.InHardware() || !now.InHardware() || now.Unverified {
 		return 0.05
 	}
 	return 0.01
