@@ -101,7 +101,7 @@ func shiftOfLower(a, b []float64) float64 {
 
 func estimates() []estimate {
 	gates := byRatio(measure.RatioAllowed, measure.ChainAllowed)
-	times := byTimes(0.015, 0.03)
+	times := byTimes(measure.ChainTimeAllowed, measure.LanesTimeAllowed)
 	priced := func(name string, p pricing) estimate { return estimate{name, p.rounds, shift} }
 	return []estimate{
 		{"the gate's: shift between its rounds", gatesRounds, shift},
