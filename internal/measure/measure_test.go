@@ -448,6 +448,35 @@ func TestWaitingNeighbour(t *testing.T) {
 	}
 }
 
+// What ran between two readings counts or not, and for how long.
+func TestAdmits(t *testing.T) {
+	calm := reading{40, 20}
+	for _, c := range []struct {
+		name          string
+		apart         bool
+		before, after reading
+		admits        bool
+		atClock       float64 // of 100
+	}{
+		{"calm", true, calm, calm, true, 100},
+		{"a slower clock", true, reading{50, 25}, reading{50, 25}, true, 80},
+		{"a clock that moved beside it", true, calm, reading{41, 20.5}, false, 100 * 80 / 81.0},
+		{"a neighbour after it", true, calm, reading{40, 20.5}, false, 100},
+		{"a chain that was cut in two", true, reading{40.3, 19.8}, calm, false, 100 * 80 / 80.3},
+		{"portable, calm", false, calm, reading{40.5, 20.5}, true, 100},
+		{"portable, a slower clock", false, reading{50, 25}, reading{50, 25}, false, 100},
+		{"portable, lanes", false, calm, reading{40, 20.7}, false, 100},
+	} {
+		u := undisturbed{apart: c.apart, ratio: 0.5, chain: 40, lanes: 20}
+		if got := u.admits(c.before, c.after); got != c.admits {
+			t.Errorf("%s: admitted %v", c.name, got)
+		}
+		if got := u.atClock(100, c.before, c.after); math.Abs(got-c.atClock) > 1e-9 {
+			t.Errorf("%s: 100 ns are %v, want %v", c.name, got, c.atClock)
+		}
+	}
+}
+
 // Rounds of two readings say too little of their ratio to be held against it.
 func TestAgreeing(t *testing.T) {
 	round := func(clean int, ratio float64) result.Round {
