@@ -126,7 +126,7 @@ func TestBrokenFiles(t *testing.T) {
 		"no release":  {strings.Replace(file, "release: v1", "release:", 1), ":34: release is empty in a baseline file"},
 		"base":        {strings.Replace(file, "side: head", "side: base", 1), ":21: side \"base\" is no baseline's"},
 		"failed":      {file + "\n" + block(t, with(good, func(r *result.Run) { r.Outcome, r.Message, r.Rounds = result.Failed, "died", nil })), ": outcome \"failed\" is no baseline's"},
-		"no rounds":   {block(t, with(good, func(r *result.Run) { r.Rounds = nil })), ":39: rounds is 0"},
+		"no rounds":   {block(t, with(good, func(r *result.Run) { r.Rounds = nil })), ":40: rounds is 0"},
 		"second file": {file + "\n" + strings.Replace(file, "goarch: amd64", "goarch: arm64", 1), ": goarch \"arm64\" is not the file's platform"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -218,13 +218,14 @@ func TestUpdateLeavesOut(t *testing.T) {
 			r.Rounds[i].Clean, r.Rounds[i].CleanShare = 24, 0.2
 		}
 	})
+	busy := with(run("go", "busy", "c1", day(1), 154), func(r *result.Run) { r.Contended = true })
 	runs := []result.Run{
 		run("go", "good", "c1", day(1), 154),
 		run("go", "good", "c1", day(1), 154),
 		with(run("go", "base", "c0", day(0), 154), func(r *result.Run) { r.Side = result.Base }),
 		with(run("go", "f", "c1", day(1), 154), func(r *result.Run) { r.Outcome, r.Message, r.Rounds = result.Failed, "died", nil }),
 		with(run("go", "n", "c1", day(1), 154), func(r *result.Run) { r.Rounds = nil }),
-		unverified, emulated, few, dirty,
+		unverified, emulated, few, dirty, busy,
 	}
 	dir := t.TempDir()
 	rep := update(t, dir, "v1", runs...)
@@ -238,6 +239,7 @@ func TestUpdateLeavesOut(t *testing.T) {
 		"go/q: its CPU is emulated (qemu): allow emulated to record it",
 		"go/few: it was disturbed (5 usable rounds, a baseline needs 6): measure again, or allow disturbed to record it",
 		"go/dirty: it was disturbed (5 usable rounds, a baseline needs 6): measure again, or allow disturbed to record it",
+		"go/busy: the core was busy throughout, so that it holds beside others of its job alone: measure again, or allow disturbed to record it",
 	})
 
 	for _, c := range []struct {
@@ -246,7 +248,7 @@ func TestUpdateLeavesOut(t *testing.T) {
 	}{
 		{Options{Unverified: true}, "v1/go/good v1/timed/a"},
 		{Options{Emulated: true}, "v1/go/good v1/go/q"},
-		{Options{Disturbed: true}, "v1/go/dirty v1/go/few v1/go/good"},
+		{Options{Disturbed: true}, "v1/go/busy v1/go/dirty v1/go/few v1/go/good"},
 	} {
 		dir := t.TempDir()
 		if _, err := Update(dir, "v1", runs, c.opt); err != nil {

@@ -16,18 +16,21 @@ import (
 // run's yardsticks, and what the clean slices say of the target's own times.
 func (r *run) finish() []result.Run {
 	u := undisturbedBy(r.subjects, r.apart)
-	all := priced(r.subjects, u)
+	all := priceAll(r.subjects, u)
 	var out []result.Run
 	for _, s := range r.subjects {
 		if r.Raw != nil {
 			r.Raw(s.raw(u))
 		}
-		rounds := all[s]
+		rounds, contended := all[s].rounds, all[s].contended
 		if s.outcome == result.Measured && s.Once == nil {
 			r.judge(s, u, rounds)
 		}
 		if s.outcome == result.Measured {
 			s.moved(u)
+			if contended {
+				s.note("the core was busy throughout: the calmer half of the runs count, and hold beside others of this job alone")
+			}
 		}
 		run := result.Run{
 			Yardstick:     yardstick.ID(),
@@ -50,6 +53,7 @@ func (r *run) finish() []result.Run {
 			}
 			run.Rounds = rounds
 			run.Disturbed = len(s.traces) - len(rounds)
+			run.Contended = contended
 			run.Instructions, run.Cycles = s.counts()
 			unrecordable(&run, r.least(s))
 		}
@@ -260,7 +264,7 @@ func (s *subject) idles() bool {
 func (r *run) around(s *subject, u undisturbed) (outside, cpu float64) {
 	var gaps, shares []float64
 	for _, t := range s.traces {
-		for _, i := range t.clean(u) {
+		for _, i := range t.clean(u, 1) {
 			x := t.slices[i]
 			gap := x.wall - x.own
 			if x.cpu >= 0 {
@@ -341,7 +345,7 @@ func (s *subject) raw(u undisturbed) Raw {
 			x.Chain = append(x.Chain, y.chain)
 			x.Lanes = append(x.Lanes, y.lanes)
 		}
-		x.Clean = t.clean(u)
+		x.Clean = t.clean(u, 1)
 		raw.Rounds = append(raw.Rounds, x)
 	}
 	return raw

@@ -319,7 +319,7 @@ func groups(subjects []*subject) [][]*subject {
 func (r *run) done(g []*subject, u undisturbed) bool {
 	var spent, next time.Duration
 	left, enough, few, short := 0, true, false, false
-	rounds := usable(g, u)
+	rounds := usable(g, u, allowed(g, u))
 	for i, s := range g {
 		spent += s.spent
 		if s.outcome != result.Measured {

@@ -997,6 +997,37 @@ func TestOnce(t *testing.T) {
 	}
 }
 
+// A core that is busy most of the time leaves the calmer half of the runs, which
+// compare within the job.
+func TestOnceBusyThroughout(t *testing.T) {
+	w := newWorld(34)
+	// for a third of the time at most calm, and never for a whole run
+	w.busy = func(now time.Duration) bool { return now/(5*time.Millisecond)%3 != 0 }
+	base, head, slices := w.once("a", true, 0), w.once("a", true, 0.5), w.subject("p", script{})
+	base.Side = result.Base
+	runs := w.run(t, base, head, slices)
+	for _, r := range runs[:2] {
+		if n := len(r.Rounds); !r.Contended || n < result.MinRounds || r.Disturbed == 0 {
+			t.Errorf("%s: contended %v, %d rounds, %d disturbed", r.Side, r.Contended, n, r.Disturbed)
+		}
+		if !strings.Contains(strings.Join(r.Notes, "\n"), "busy throughout") {
+			t.Errorf("%s: notes %q", r.Side, r.Notes)
+		}
+	}
+	if f := median(runs[1]) / median(runs[0]); math.Abs(f-1.5) > 0.1 {
+		t.Errorf("the head takes %.2f times as long, want 1.5", f)
+	}
+	if r := runs[2]; r.Contended || len(r.Rounds) > 0 && math.Abs(median(r)/(cost*float64(wl.Iterations))-1) > 0.01 {
+		t.Errorf("a target of slices: contended %v, %.0f ns", r.Contended, median(r))
+	}
+	w.busy = func(now time.Duration) bool { return now/(100*time.Millisecond)%4 == 0 }
+	for _, r := range w.run(t, base, head) {
+		if r.Contended || r.Disturbed == 0 {
+			t.Errorf("%s beside one that comes now and then: contended %v, %d disturbed", r.Side, r.Contended, r.Disturbed)
+		}
+	}
+}
+
 func TestOnceMisbehaves(t *testing.T) {
 	w := newWorld(31)
 	lies := w.once("lies", true, 0)

@@ -84,14 +84,14 @@ func (r *run) roundOnce(ctx context.Context, s *subject) error {
 	return nil
 }
 
-// calm is the calmest of a few readings: the end of a process, which is taken
-// apart on this core, is no neighbour.
+// calm is the least of a few readings: the end of a process, which is taken
+// apart on this core, is no neighbour. Of either yardstick for itself, as one
+// that was cut in two makes any ratio.
 func (r *run) calm() reading {
 	best := r.gauge.read(nil)
 	for range 3 {
-		if y := r.gauge.read(nil); y.crowding(r.apart) < best.crowding(r.apart) {
-			best = y
-		}
+		y := r.gauge.read(nil)
+		best = reading{min(best.chain, y.chain), min(best.lanes, y.lanes)}
 	}
 	return best
 }

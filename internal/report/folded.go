@@ -91,7 +91,12 @@ func (r Report) markdownEvidence(b *bytes.Buffer, t Target) {
 	fmt.Fprintf(b, "| %s | %s | %s | %s | %s | %s | %s | %s | %s | %s |\n", name, seen,
 		each(func(s *Side) string { return strconv.Itoa(s.Rounds) }),
 		each(func(s *Side) string { return strconv.Itoa(s.DisturbedRounds) }),
-		each(func(s *Side) string { return fixed(s.CleanPercent, 0) }),
+		each(func(s *Side) string {
+			if s.Contended {
+				return "–"
+			}
+			return fixed(s.CleanPercent, 0)
+		}),
 		halves, rate(t.HashesPerSecondPerCore), cost, yardsticks, t.Head.builtWith(escapeName))
 }
 

@@ -175,7 +175,8 @@ type Side struct {
 	Workload              Workload `json:"workload"`
 	Rounds                int      `json:"rounds"`
 	DisturbedRounds       int      `json:"disturbed_rounds"`                  // measured and dropped
-	CleanPercent          float64  `json:"clean_percent,omitzero"`            // median share of undisturbed slices
+	Contended             bool     `json:"contended,omitzero"`                // they are whole runs on a core that was busy throughout
+	CleanPercent          float64  `json:"clean_percent,omitzero"`            // median share of undisturbed slices; none where contended
 	ChainNsPerCompression float64  `json:"chain_ns_per_compression,omitzero"` // median
 	LanesNsPerCompression float64  `json:"lanes_ns_per_compression,omitzero"` // median
 	// What a nominal compression takes in user space, where the processor shows it.
@@ -345,13 +346,18 @@ func newSide(run *result.Run) *Side {
 		n := len(xs)
 		return round((xs[(n-1)/2]+xs[n/2])/2, digits)
 	}
+	clean := median(func(r result.Round) float64 { return 100 * r.CleanShare }, 2)
+	if run.Contended {
+		clean = 0
+	}
 	return &Side{
 		Outcome:                    string(run.Outcome),
 		Message:                    run.Message,
 		Workload:                   newWorkload(run.Workload),
 		Rounds:                     len(run.Rounds),
 		DisturbedRounds:            run.Disturbed,
-		CleanPercent:               median(func(r result.Round) float64 { return 100 * r.CleanShare }, 2),
+		Contended:                  run.Contended,
+		CleanPercent:               clean,
 		ChainNsPerCompression:      median(func(r result.Round) float64 { return r.ChainNs }, 4),
 		LanesNsPerCompression:      median(func(r result.Round) float64 { return r.LanesNs }, 4),
 		InstructionsPerCompression: round(run.Instructions, 4),

@@ -238,7 +238,9 @@ func evidenceWords(sides []*Side) string {
 			continue
 		}
 		rounds.add(float64(s.Rounds))
-		clean.add(s.CleanPercent)
+		if !s.Contended {
+			clean.add(s.CleanPercent)
+		}
 		chain.add(s.ChainNsPerCompression)
 		lanes.add(s.LanesNsPerCompression)
 		disturbed += s.DisturbedRounds
@@ -247,7 +249,10 @@ func evidenceWords(sides []*Side) string {
 	if !rounds.any {
 		return ""
 	}
-	s := rounds.words(0) + " rounds each, " + clean.words(0) + " % clean"
+	s := rounds.words(0) + " rounds each"
+	if clean.any {
+		s += ", " + clean.words(0) + " % clean"
+	}
 	if disturbed > 0 {
 		s += fmt.Sprintf(", %d disturbed", disturbed)
 	}

@@ -98,6 +98,7 @@ var fields = []field{
 	optional(text("release", func(r *Run) *string { return &r.Release })),
 	{"date", false, getDate, setDate},
 	number("disturbed", func(r *Run) *int { return &r.Disturbed }),
+	{"contended", true, getContended, setContended},
 	counted("instructions", func(r *Run) *float64 { return &r.Instructions }),
 	counted("cycles", func(r *Run) *float64 { return &r.Cycles }),
 }
@@ -119,6 +120,21 @@ func counted(key string, p func(*Run) *float64) field {
 			*p(r) = significant(x, digitsCounted)
 			return err
 		}}
+}
+
+func getContended(r *Run) string {
+	if r.Contended {
+		return "yes"
+	}
+	return ""
+}
+
+func setContended(r *Run, s string) error {
+	r.Contended = s == "yes"
+	if s != "yes" && s != "" {
+		return errors.New("must be yes, or empty")
+	}
+	return nil
 }
 
 func getVerified(r *Run) string {

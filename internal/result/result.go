@@ -103,6 +103,7 @@ type Run struct {
 
 	Spent     Spent   // zero where it is not known, as in baselines
 	Disturbed int     // rounds that were measured and dropped: too few clean slices
+	Contended bool    // most whole runs had a neighbour: the calmer half of them are the rounds, which only the same job's compare with
 	Rounds    []Round // usable rounds, in the order in which they were measured
 }
 

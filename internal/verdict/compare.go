@@ -173,6 +173,21 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 			c.Kind = Inconclusive
 		}
 	}
+	if ref.ID != head.ID {
+		side := ""
+		switch {
+		case head.Contended:
+			side = "this run"
+		case slices.ContainsFunc(then, func(r result.Run) bool { return r.Contended }):
+			side = against
+		}
+		if side != "" {
+			c.Reason = joinReason(c.Reason, "the core was busy throughout "+side+", whose whole runs hold beside others of its job alone")
+			if c.Kind == Slower || c.Kind == Faster || c.Kind == OK {
+				c.Kind = Inconclusive
+			}
+		}
+	}
 	return c
 }
 

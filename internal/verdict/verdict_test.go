@@ -394,6 +394,33 @@ func TestWhyMissing(t *testing.T) {
 }
 
 // Whole runs are not believed as finely.
+// What was measured on a core that was busy throughout holds beside the other
+// side of its job, and against nothing else.
+func TestContended(t *testing.T) {
+	busy := func(r *result.Run) { r.Contended, r.Unverified = true, true }
+	then, calm := run(takes(154e6, 20, 1), unverified), run(takes(200e6, 20, 2), unverified)
+	then.ID, then.Release = "then", "v1"
+	head, base := run(takes(200e6, 20, 2), busy), paired(takes(154e6, 20, 1), busy)
+	busyThen := then
+	busyThen.Contended = true
+	for _, test := range []struct {
+		name string
+		c    Case
+		want Kind
+		says string
+	}{
+		{"its pair", Case{Name: "go", Head: &head, Base: base, Stored: stored("v1", then)}, Slower, ""},
+		{"stored", Case{Name: "go", Head: &head, Stored: stored("v1", then)}, Inconclusive, "busy throughout this run"},
+		{"stored by such", Case{Name: "go", Head: &calm, Stored: stored("v1", busyThen)}, Inconclusive, "busy throughout v1"},
+		{"stored, calm both", Case{Name: "go", Head: &calm, Stored: stored("v1", then)}, Slower, ""},
+	} {
+		got := one(test.c)
+		if got.Kind != test.want || !strings.Contains(got.Reason, test.says) || test.says == "" && strings.Contains(got.Reason, "busy") {
+			t.Errorf("%s: %s (%s), want %s ...%s...", test.name, got.Kind, got.Reason, test.want, test.says)
+		}
+	}
+}
+
 func TestUnverifiedIsWider(t *testing.T) {
 	whole := func(r *result.Run) { r.Unverified = true }
 	fine := judge(rules(), Case{Head: ptr(run()), Base: paired()}).Comparisons[0].Raw
