@@ -56,6 +56,8 @@ type samples struct {
 }
 
 type roundSamples struct {
+	Calls        []int32 `json:",omitempty"` // as slices
+	Early        []int32 `json:",omitempty"` // chain and lanes before them
 	Slices, CPU  []int32
 	Chain, Lanes []int32
 }
@@ -71,7 +73,7 @@ func scaled(v []float64, by float64) []int32 {
 func samplesOf(raw measure.Raw) samples {
 	s := samples{Apart: raw.Apart, Call: raw.Call}
 	for _, r := range raw.Rounds {
-		s.Rounds = append(s.Rounds, roundSamples{Slices: scaled(r.Slices, 10), CPU: scaled(r.CPU, 10), Chain: scaled(r.Chain, 1000), Lanes: scaled(r.Lanes, 1000)})
+		s.Rounds = append(s.Rounds, roundSamples{Calls: scaled(r.Calls, 10), Early: scaled(r.Early[:], 1000), Slices: scaled(r.Slices, 10), CPU: scaled(r.CPU, 10), Chain: scaled(r.Chain, 1000), Lanes: scaled(r.Lanes, 1000)})
 	}
 	return s
 }
@@ -80,7 +82,9 @@ func samplesOf(raw measure.Raw) samples {
 func (g gateSide) raw() measure.Raw {
 	raw := measure.Raw{Name: g.Run.Target, Workload: g.Run.Workload, Plan: g.Run.Plan, Apart: g.Raw.Apart, Call: g.Raw.Call}
 	for _, r := range g.Raw.Rounds {
-		raw.Rounds = append(raw.Rounds, measure.RawRound{Slices: floats(r.Slices, 10), Chain: floats(r.Chain, 1000), Lanes: floats(r.Lanes, 1000)})
+		x := measure.RawRound{Calls: floats(r.Calls, 10), Slices: floats(r.Slices, 10), Chain: floats(r.Chain, 1000), Lanes: floats(r.Lanes, 1000)}
+		copy(x.Early[:], floats(r.Early, 1000)) // earlier recordings have no calls
+		raw.Rounds = append(raw.Rounds, x)
 	}
 	return raw
 }

@@ -165,7 +165,7 @@ func (t trace) round(u undisturbed, most float64, w workload.Params, price func(
 // evidence, a list for each side; whole runs may be disturbed by most.
 func usable(sides []*subject, u undisturbed, most float64) [][]result.Round {
 	all := make([][]result.Round, len(sides))
-	calls := sharedCalls(sides)
+	calls := sharedCalls(sides, u)
 	for i, s := range sides {
 		price := s.price(calls[i])
 		for _, t := range s.traces {
@@ -278,9 +278,9 @@ func Rounds(run []Raw) [][]result.Round {
 	var subjects []*subject
 	apart := true
 	for _, raw := range run {
-		s := &subject{Subject: Subject{Name: raw.Name, Workload: raw.Workload}, plan: raw.Plan, calls: []float64{raw.Call}}
+		s := &subject{Subject: Subject{Name: raw.Name, Workload: raw.Workload}, plan: raw.Plan, known: raw.Call}
 		for _, r := range raw.Rounds {
-			var t trace
+			t := trace{calls: r.Calls, early: reading{r.Early[0], r.Early[1]}}
 			for i := range r.Slices {
 				t.slices = append(t.slices, slice{own: r.Slices[i]})
 			}

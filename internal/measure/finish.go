@@ -55,7 +55,7 @@ func (r *run) finish() []result.Run {
 			run.Disturbed = len(s.traces) - len(rounds)
 			run.Contended = contended
 			run.Instructions, run.Cycles = s.counts()
-			unrecordable(&run, r.least(s))
+			unrecordable(&run, s.least(u))
 		}
 		out = append(out, run)
 	}
@@ -162,14 +162,14 @@ func (r *run) judgeFull(s *subject, u undisturbed, hash float64) {
 	if best.cpu >= 0 {
 		quiet = quiet && float64(best.cpu)/hash-1 > fullTooLong
 	}
-	warm := s.price(s.call())(s.warm)
+	warm := s.price(s.call(u))(s.warm)
 	switch {
-	case float64(best.own) < (1+fullTooShort)*r.least(s) && float64(best.own) > (1+fullTooShort)*warm:
+	case float64(best.own) < (1+fullTooShort)*s.least(u) && float64(best.own) > (1+fullTooShort)*warm:
 		// in one process, slices cost what the long derivation did once that had
 		// been: nothing is hidden, the rounds are too short
 		s.unsettled = true
 		s.note("it has not warmed up when a round ends: one hash took %s, the rounds' slices promise %s: have it compile ahead of time, or at once (Java: -Xbatch)", dur(float64(best.own)), dur(hash))
-	case float64(best.own) < (1+fullTooShort)*r.least(s):
+	case float64(best.own) < (1+fullTooShort)*s.least(u):
 		// held against the least that any slice cost: no disturbance makes a
 		// long derivation that much faster
 		s.fail(result.Implausible, "one hash at %s iterations took %v, its slices promise %v: the time must grow with the iterations",
@@ -183,14 +183,14 @@ func (r *run) judgeFull(s *subject, u undisturbed, hash float64) {
 }
 
 // least is the cost of one hash by the cheapest slice of all, ns.
-func (r *run) least(s *subject) float64 {
+func (s *subject) least(u undisturbed) float64 {
 	least := math.Inf(1)
 	for _, t := range s.traces {
 		for _, x := range t.slices {
 			least = min(least, x.own)
 		}
 	}
-	return s.price(s.call())(least)
+	return s.price(s.call(u))(least)
 }
 
 // contended: the lanes ran faster around the derivations at full iterations than
@@ -333,9 +333,9 @@ func dur(ns float64) string {
 }
 
 func (s *subject) raw(u undisturbed) Raw {
-	raw := Raw{Name: s.Name, Side: s.Side, Workload: s.Workload, Plan: s.plan, Apart: u.apart, Call: s.call(), Spent: s.spent, Inside: s.slices + s.yardsticks}
+	raw := Raw{Name: s.Name, Side: s.Side, Workload: s.Workload, Plan: s.plan, Apart: u.apart, Call: s.call(u), Spent: s.spent, Inside: s.slices + s.yardsticks}
 	for _, t := range s.traces {
-		var x RawRound
+		x := RawRound{Calls: t.calls, Early: [2]float64{t.early.chain, t.early.lanes}}
 		for _, sl := range t.slices {
 			x.Slices = append(x.Slices, sl.own)
 			x.Wall = append(x.Wall, sl.wall)

@@ -138,15 +138,17 @@ type Raw struct {
 	Workload   workload.Params
 	Plan       result.Plan
 	Apart      bool    // the yardsticks tell a neighbour and the clock apart: in hardware, on the slices' core
-	Call       float64 // ns of a request of one iteration; 0: unknown
+	Call       float64 // ns of a request of one iteration, by all rounds; 0: unknown
 	Rounds     []RawRound
 	Spent      time.Duration // measuring time, without the opening
 	Inside     time.Duration // of it, in slices and yardsticks
 }
 
 // RawRound has Slices[i] between Chain[i], Lanes[i] and Chain[i+1],
-// Lanes[i+1].
+// Lanes[i+1], and before them Calls between Early and the first of those.
 type RawRound struct {
+	Calls             []float64  // requests of one iteration
+	Early             [2]float64 // chain, lanes
 	Slices, Wall, CPU []float64
 	Chain, Lanes      []float64
 	Clean             []int // indices of the clean slices
@@ -215,7 +217,7 @@ type subject struct {
 	warm               float64 // what a slice took after them, ns
 	unsettled          bool    // its rounds are over before it has warmed up
 	traces             []trace
-	calls              []float64 // what requests of one iteration took, ns
+	known              float64 // of kept samples without calls: what one takes, ns
 	opening            time.Duration
 	spent              time.Duration // on rounds
 	slices, yardsticks time.Duration // of that

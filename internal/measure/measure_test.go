@@ -158,7 +158,7 @@ func (s *scripted) Derive(ctx context.Context, r probe.Request, limit time.Durat
 		}
 		s.pass(ns)
 	}
-	s.pass(float64(s.call))
+	s.pass(float64(s.call) * s.slowed())
 	s.executed += s.request + s.executes*workload.Params{PRF: r.PRF, Iterations: r.Iterations, KeyBytes: r.KeyBytes}.Compressions()
 	took := s.now - start
 	share := 1.0
@@ -504,7 +504,7 @@ func TestAgreeing(t *testing.T) {
 
 // Calls that load alone may have set apart are one; others are their side's.
 func TestSharedCalls(t *testing.T) {
-	side := func(ns float64) *subject { return &subject{calls: []float64{ns}} }
+	side := func(ns float64) *subject { return &subject{known: ns} }
 	for _, c := range []struct{ own, want []float64 }{
 		{[]float64{2000, 2200}, []float64{2100, 2100}},
 		{[]float64{2000, 12000}, []float64{2000, 12000}},
@@ -516,9 +516,23 @@ func TestSharedCalls(t *testing.T) {
 		for _, x := range c.own {
 			sides = append(sides, side(x))
 		}
-		if got := sharedCalls(sides); !slices.Equal(got, c.want) {
+		if got := sharedCalls(sides, undisturbed{}); !slices.Equal(got, c.want) {
 			t.Errorf("%v: %v, want %v", c.own, got, c.want)
 		}
+	}
+}
+
+// A call that does much is told by undisturbed ones, as slices are.
+func TestCallsBesideANeighbour(t *testing.T) {
+	w := newWorld(43)
+	w.busy = func(now time.Duration) bool { return now/(50*time.Millisecond)%5 != 0 }
+	w.clock = func(now time.Duration) float64 { return 1 - 0.04*float64(now%time.Second)/float64(time.Second) }
+	base, head := w.subject("a", script{}), w.subject("a", script{call: 20 * time.Microsecond})
+	base.Side = result.Base
+	runs := w.run(t, base, head)
+	want := 20e3 / (cost * float64(wl.Iterations))
+	if f := median(runs[1])/median(runs[0]) - 1; math.Abs(f-want) > 0.001 {
+		t.Errorf("20 us more for each call read %+.2f %%, want %+.2f %%", 100*f, 100*want)
 	}
 }
 

@@ -2,8 +2,10 @@ package measure
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/counter"
@@ -22,6 +24,8 @@ type slice struct{ own, wall, cpu float64 }
 // trace is one round as it was observed: slices[i] between readings[i] and
 // readings[i+1].
 type trace struct {
+	calls    []float64 // what requests of one iteration took, ns
+	early    reading   // before the calls; the first of readings follows them
 	slices   []slice
 	readings []reading
 	counts   counter.Counts // of all slices; zero: unknown
@@ -88,18 +92,21 @@ func (r *run) trace(ctx context.Context, p Process, s *subject) (trace, error) {
 		}
 	}
 
-	if err := r.calls(ctx, p, s); err != nil {
-		return t, err
-	}
-
 	key := yardstick.NewKey(req.Password)
 	var c check
-	r.salt(&req)
-	read := func(c *check) {
+	gauge := func(c *check) reading {
 		start := r.Clock()
-		t.readings = append(t.readings, r.gauge.read(c))
+		y := r.gauge.read(c)
 		s.yardsticks += r.Clock() - start
+		return y
 	}
+	read := func(c *check) { t.readings = append(t.readings, gauge(c)) }
+	t.early = gauge(nil)
+	var err error
+	if t.calls, err = r.calls(ctx, p, s); err != nil {
+		return t, err
+	}
+	r.salt(&req)
 	// Counters are read outside the outermost yardsticks: nothing is to stand
 	// between a yardstick and its slice.
 	first, counted := p.Counts()
@@ -190,37 +197,59 @@ func (s *subject) counts() (instructions, cycles float64) {
 // iterations.
 const callsEach = 8
 
-// calls times them, before the slices.
-func (r *run) calls(ctx context.Context, p Process, s *subject) error {
+// calls times them, ns, before the slices.
+func (r *run) calls(ctx context.Context, p Process, s *subject) ([]float64, error) {
 	if s.plan.SliceIterations == 1 {
-		return nil
+		return nil, nil
 	}
 	req := r.request(s, 1)
+	var calls []float64
 	for range callsEach {
 		r.salt(&req)
 		own, _, err := r.ask(ctx, p, req, probe.UnknownIteration, time.Duration(s.tick))
 		if err != nil {
-			return err
+			return nil, err
 		}
-		s.calls = append(s.calls, float64(own))
+		calls = append(calls, float64(own))
 	}
-	return nil
+	return calls, nil
 }
 
-// call is what a request of one iteration takes, ns, by all rounds; 0 where
-// that is not known.
-func (s *subject) call() float64 {
-	if len(s.calls) == 0 {
-		return 0
+// fewestRoundsOfCalls tell a call, undisturbed or not.
+const fewestRoundsOfCalls = 4
+
+// call is what a request of one iteration takes, ns at the run's clock, by all
+// rounds; 0 where that is not known. As with slices, what was undisturbed
+// counts: a call that does much beside its iterations read 12 to 17 us instead of
+// 11 beside a neighbour, more than 1 % of a slice.
+func (s *subject) call(u undisturbed) float64 {
+	var told []trace
+	for _, t := range s.traces {
+		if len(t.calls) > 0 {
+			told = append(told, t)
+		}
+	}
+	if len(told) == 0 {
+		return s.known
+	}
+	disturbance := func(t trace) float64 { return u.disturbance(t.early, t.readings[0]) }
+	slices.SortStableFunc(told, func(a, b trace) int { return cmp.Compare(disturbance(a), disturbance(b)) })
+	var calls []float64
+	for i, t := range told {
+		if i < fewestRoundsOfCalls || disturbance(t) <= 1 {
+			for _, x := range t.calls {
+				calls = append(calls, u.atClock(x, t.early, t.readings[0]))
+			}
+		}
 	}
 	if s.tick == 0 {
-		return stats.Quantile(s.calls, 0.25)
+		return stats.Quantile(calls, 0.25)
 	}
 	// A coarse clock shows a tick or none: their mean tells, without those that
 	// were interrupted.
-	most := 2*stats.Median(s.calls) + s.tick
+	most := 2*stats.Median(calls) + s.tick
 	sum, n := 0.0, 0
-	for _, x := range s.calls {
+	for _, x := range calls {
 		if x <= most {
 			sum += x
 			n++
@@ -238,10 +267,10 @@ const callsAlike = 1.20
 // are the least certain part of a price: two sides of one code differed by up to
 // 15 %, 0.08 % of a slice, which no number of rounds would show as noise. So those
 // that are near each other are one.
-func sharedCalls(sides []*subject) []float64 {
+func sharedCalls(sides []*subject, u undisturbed) []float64 {
 	own := make([]float64, len(sides))
 	for i, s := range sides {
-		own[i] = s.call()
+		own[i] = s.call(u)
 	}
 	shared := make([]float64, len(sides))
 	for i, x := range own {
