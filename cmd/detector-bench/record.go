@@ -52,6 +52,7 @@ type gateSide struct {
 type samples struct {
 	Apart  bool
 	Call   float64
+	Tick   float64 `json:",omitempty"`
 	Rounds []roundSamples
 }
 
@@ -71,7 +72,7 @@ func scaled(v []float64, by float64) []int32 {
 }
 
 func samplesOf(raw measure.Raw) samples {
-	s := samples{Apart: raw.Apart, Call: raw.Call}
+	s := samples{Apart: raw.Apart, Call: raw.Call, Tick: raw.Tick}
 	for _, r := range raw.Rounds {
 		s.Rounds = append(s.Rounds, roundSamples{Calls: scaled(r.Calls, 10), Early: scaled(r.Early[:], 1000), Slices: scaled(r.Slices, 10), CPU: scaled(r.CPU, 10), Chain: scaled(r.Chain, 1000), Lanes: scaled(r.Lanes, 1000)})
 	}
@@ -80,7 +81,7 @@ func samplesOf(raw measure.Raw) samples {
 
 // raw is what measure gave, but for times that are not kept.
 func (g gateSide) raw() measure.Raw {
-	raw := measure.Raw{Name: g.Run.Target, Workload: g.Run.Workload, Plan: g.Run.Plan, Apart: g.Raw.Apart, Call: g.Raw.Call}
+	raw := measure.Raw{Name: g.Run.Target, Workload: g.Run.Workload, Plan: g.Run.Plan, Apart: g.Raw.Apart, Call: g.Raw.Call, Tick: g.Raw.Tick}
 	for _, r := range g.Raw.Rounds {
 		x := measure.RawRound{Calls: floats(r.Calls, 10), Slices: floats(r.Slices, 10), Chain: floats(r.Chain, 1000), Lanes: floats(r.Lanes, 1000)}
 		copy(x.Early[:], floats(r.Early, 1000)) // earlier recordings have no calls

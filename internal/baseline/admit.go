@@ -86,8 +86,8 @@ func refuse(r *result.Run, opt Options) string {
 		return fmt.Sprintf("its CPU is emulated (%s): allow emulated to record it", r.Host.Emulated)
 	case usable < result.MinRounds && !opt.Disturbed:
 		return fmt.Sprintf("it was disturbed (%d usable rounds, a baseline needs %d): measure again, or allow disturbed to record it", usable, result.MinRounds)
-	case r.Contended && !opt.Disturbed:
-		return "the core was busy throughout, so that it holds beside others of its job alone: measure again, or allow disturbed to record it"
+	case r.Contended:
+		return "most of its runs were disturbed, so that they hold beside the other side in their job alone: measure again on a quieter machine"
 	}
 	return ""
 }

@@ -15,7 +15,7 @@ import (
 type Options struct {
 	Unverified bool // runs whose keys could not be checked
 	Emulated   bool // runs on an emulated CPU
-	Disturbed  bool // runs of fewer than result.MinRounds usable rounds, or contended
+	Disturbed  bool // runs of fewer than result.MinRounds usable rounds
 	// NewPlatforms records only on platforms that the release has nothing of:
 	// a later measurement adds what the first one did not meet.
 	NewPlatforms bool

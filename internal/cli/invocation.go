@@ -69,7 +69,7 @@ var own = map[string]func(*flag.FlagSet, *invocation){
 	"baseline update": func(fs *flag.FlagSet, in *invocation) {
 		fs.BoolVar(&in.unverified, "allow-unverified", false, "record targets whose keys could not be checked")
 		fs.BoolVar(&in.emulated, "allow-emulated", false, "record measurements of an emulated CPU")
-		fs.BoolVar(&in.disturbed, "allow-disturbed", false, "record measurements with too few undisturbed rounds, or of a core that was busy throughout")
+		fs.BoolVar(&in.disturbed, "allow-disturbed", false, "record measurements with too few undisturbed rounds to judge")
 		in.commit.define(fs)
 	},
 }

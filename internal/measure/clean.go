@@ -42,10 +42,11 @@ type undisturbed struct {
 // undisturbedBy finds it in the readings of all traces.
 func undisturbedBy(subjects []*subject, apart bool) undisturbed {
 	u := undisturbed{apart: apart}
-	var ratios []float64
+	var ratios, all []float64
 	for _, s := range subjects {
 		for _, t := range s.traces {
 			for i, y := range t.readings {
+				all = append(all, y.lanes/y.chain)
 				// one that was itself cut in two has a ratio of anything
 				if i > 0 && clockMoved(t.readings[i-1], y) <= 1 || i+1 < len(t.readings) && clockMoved(y, t.readings[i+1]) <= 1 {
 					ratios = append(ratios, y.lanes/y.chain)
@@ -53,19 +54,28 @@ func undisturbedBy(subjects []*subject, apart bool) undisturbed {
 			}
 		}
 	}
+	if len(ratios) == 0 { // few whole runs, and a restless clock
+		ratios = all
+	}
 	u.ratio = stats.Quantile(ratios, lowQuantile)
-	var chains, lanes []float64
-	for _, s := range subjects {
-		for _, t := range s.traces {
-			for _, y := range t.readings {
-				if !apart || u.alone(y) {
-					chains = append(chains, y.chain)
-					lanes = append(lanes, y.lanes)
+	// The reading that is next to a quantile between two may be far from it.
+	for _, counts := range []func(reading) bool{u.alone, func(reading) bool { return true }} {
+		var chains, lanes []float64
+		for _, s := range subjects {
+			for _, t := range s.traces {
+				for _, y := range t.readings {
+					if !apart || counts(y) {
+						chains = append(chains, y.chain)
+						lanes = append(lanes, y.lanes)
+					}
 				}
 			}
 		}
+		if len(chains) > 0 {
+			u.chain, u.lanes = stats.Quantile(chains, lowQuantile), stats.Quantile(lanes, lowQuantile)
+			break
+		}
 	}
-	u.chain, u.lanes = stats.Quantile(chains, lowQuantile), stats.Quantile(lanes, lowQuantile)
 	return u
 }
 
@@ -169,11 +179,7 @@ func usable(sides []*subject, u undisturbed, most float64) [][]result.Round {
 	for i, s := range sides {
 		price := s.price(calls[i])
 		for _, t := range s.traces {
-			limit := 1.0
-			if t.whole() {
-				limit = most
-			}
-			if r := t.round(u, limit, s.Workload, price); r.Usable() {
+			if r := t.round(u, most, s.Workload, price); r.Usable() {
 				all[i] = append(all[i], r)
 			}
 		}
@@ -184,30 +190,38 @@ func usable(sides []*subject, u undisturbed, most float64) [][]result.Round {
 	return agreeing(all)
 }
 
-// whole: a run of a program without the protocol.
-func (t trace) whole() bool { return len(t.slices) == 1 }
-
-// allowed is by how much the whole runs of a target's sides may be disturbed, in
-// limits: 1, and more on a core that is busy throughout.
+// allowed is by how much the slices of a target's sides may be disturbed, in
+// limits: 1, and more for whole runs where that leaves a side too few.
 //
 // The readings around a whole run are too far from most of it to vouch for it:
 // beside a neighbour that comes and goes its time varied by 10 %, whatever was
-// asked of them, and strict limits left 1 to 6 of 62 runs. So there half of the
-// runs of each side count, those with the calmer readings: the sides of a job
-// are shuffled together, and what the neighbour does to both is in the spread of
+// asked of them, and strict limits left 1 to 6 of 62 runs. So there at least half
+// of the runs of each side count, those with the calmer readings: the sides are
+// shuffled together, and what the neighbour does to both is in the spread of
 // their rounds. It tells nothing of another job's.
 func allowed(sides []*subject, u undisturbed) float64 {
-	most := 1.0
+	most, short := 1.0, false
 	for _, s := range sides {
-		var all []float64
+		if s.outcome != result.Measured || len(s.traces) == 0 {
+			continue
+		}
+		if !s.whole {
+			return 1
+		}
+		var off []float64
+		strict := 0
 		for _, t := range s.traces {
-			if t.whole() {
-				all = append(all, u.disturbance(t.readings[0], t.readings[1]))
+			d := u.disturbance(t.readings[0], t.readings[1])
+			off = append(off, d)
+			if d <= 1 {
+				strict++
 			}
 		}
-		if len(all) > 0 {
-			most = max(most, stats.Median(all))
-		}
+		short = short || strict < result.MinRounds
+		most = max(most, stats.Median(off))
+	}
+	if !short {
+		return 1
 	}
 	return most
 }
@@ -215,7 +229,7 @@ func allowed(sides []*subject, u undisturbed) float64 {
 // priced is what counts of a subject.
 type priced struct {
 	rounds    []result.Round
-	contended bool // they are whole runs beside a neighbour
+	contended bool // they are whole runs, and most were disturbed
 }
 
 // priceAll prices the usable rounds of each subject.
@@ -224,7 +238,7 @@ func priceAll(subjects []*subject, u undisturbed) map[*subject]priced {
 	for _, g := range groups(subjects) {
 		most := allowed(g, u)
 		for i, rounds := range usable(g, u, most) {
-			all[g[i]] = priced{rounds, most > 1 && g[i].plan.Slices == 1}
+			all[g[i]] = priced{rounds, most > 1 && len(rounds) > 0}
 		}
 	}
 	return all
@@ -278,7 +292,7 @@ func Rounds(run []Raw) [][]result.Round {
 	var subjects []*subject
 	apart := true
 	for _, raw := range run {
-		s := &subject{Subject: Subject{Name: raw.Name, Workload: raw.Workload}, plan: raw.Plan, known: raw.Call}
+		s := &subject{Subject: Subject{Name: raw.Name, Workload: raw.Workload}, plan: raw.Plan, known: raw.Call, tick: raw.Tick, outcome: result.Measured, whole: raw.Plan.Slices == 1}
 		for _, r := range raw.Rounds {
 			t := trace{calls: r.Calls, early: reading{r.Early[0], r.Early[1]}}
 			for i := range r.Slices {

@@ -29,7 +29,7 @@ func (r *run) finish() []result.Run {
 		if s.outcome == result.Measured {
 			s.moved(u)
 			if contended {
-				s.note("the core was busy throughout: the calmer half of the runs count, and hold beside others of this job alone")
+				s.note("most runs were disturbed, by neighbours or a clock that moved: the calmer ones count, beside the other side in this job alone")
 			}
 		}
 		run := result.Run{
@@ -53,7 +53,7 @@ func (r *run) finish() []result.Run {
 			}
 			run.Rounds = rounds
 			run.Disturbed = len(s.traces) - len(rounds)
-			run.Contended = contended
+			run.Contended = contended && len(rounds) > 0
 			run.Instructions, run.Cycles = s.counts()
 			unrecordable(&run, s.least(u))
 		}
@@ -78,7 +78,7 @@ func unrecordable(run *result.Run, least float64) {
 			break
 		}
 	}
-	run.Rounds, run.Disturbed, run.Instructions, run.Cycles = nil, 0, 0, 0
+	run.Rounds, run.Disturbed, run.Contended, run.Instructions, run.Cycles = nil, 0, false, 0, 0
 }
 
 // Limits of what is believed without a word, and at all.
@@ -333,7 +333,7 @@ func dur(ns float64) string {
 }
 
 func (s *subject) raw(u undisturbed) Raw {
-	raw := Raw{Name: s.Name, Side: s.Side, Workload: s.Workload, Plan: s.plan, Apart: u.apart, Call: s.call(u), Spent: s.spent, Inside: s.slices + s.yardsticks}
+	raw := Raw{Name: s.Name, Side: s.Side, Workload: s.Workload, Plan: s.plan, Apart: u.apart, Call: s.call(u), Tick: s.tick, Spent: s.spent, Inside: s.slices + s.yardsticks}
 	for _, t := range s.traces {
 		x := RawRound{Calls: t.calls, Early: [2]float64{t.early.chain, t.early.lanes}}
 		for _, sl := range t.slices {

@@ -139,6 +139,7 @@ type Raw struct {
 	Plan       result.Plan
 	Apart      bool    // the yardsticks tell a neighbour and the clock apart: in hardware, on the slices' core
 	Call       float64 // ns of a request of one iteration, by all rounds; 0: unknown
+	Tick       float64 // resolution of its clock, ns; 0: fine
 	Rounds     []RawRound
 	Spent      time.Duration // measuring time, without the opening
 	Inside     time.Duration // of it, in slices and yardsticks
@@ -177,7 +178,7 @@ func Run(ctx context.Context, cfg Config) ([]result.Run, error) {
 
 	r.gauge = newGauge(cfg.Clock, cfg.Kernels)
 	for _, s := range cfg.Subjects {
-		r.subjects = append(r.subjects, &subject{Subject: s, outcome: result.Measured, notes: append([]string{}, notes...)})
+		r.subjects = append(r.subjects, &subject{Subject: s, outcome: result.Measured, whole: s.Once != nil, notes: append([]string{}, notes...)})
 	}
 	for i, s := range r.subjects {
 		// Sides of one target share the plan of the first.
@@ -224,7 +225,8 @@ type subject struct {
 	outcome            result.Outcome
 	message            string
 	notes              []string
-	whole              bool // of one without the protocol: our clock times it
+	whole              bool // without the protocol: one run is a round
+	timed              bool // of those: our clock times it
 	stalled            bool // it was silent once, and was given another try
 }
 
@@ -321,7 +323,7 @@ func groups(subjects []*subject) [][]*subject {
 func (r *run) done(g []*subject, u undisturbed) bool {
 	var spent, next time.Duration
 	left, enough, few, short := 0, true, false, false
-	rounds := usable(g, u, allowed(g, u))
+	rounds := usable(g, u, 1)
 	for i, s := range g {
 		spent += s.spent
 		if s.outcome != result.Measured {

@@ -504,10 +504,14 @@ func TestAgreeing(t *testing.T) {
 
 // Calls that load alone may have set apart are one; others are their side's.
 func TestSharedCalls(t *testing.T) {
-	side := func(ns float64) *subject { return &subject{known: ns} }
+	side := func(ns float64) *subject {
+		return &subject{known: ns, traces: []trace{{slices: []slice{{own: 400e3}}}}}
+	}
 	for _, c := range []struct{ own, want []float64 }{
 		{[]float64{2000, 2200}, []float64{2100, 2100}},
 		{[]float64{2000, 12000}, []float64{2000, 12000}},
+		{[]float64{12000, 12400}, []float64{12200, 12200}},
+		{[]float64{12000, 13000}, []float64{12000, 13000}}, // 0.25 % of a slice
 		{[]float64{0, 2000}, []float64{0, 2000}},
 		{[]float64{0, 0}, []float64{0, 0}},
 		{[]float64{2000}, []float64{2000}},
@@ -1024,7 +1028,7 @@ func TestOnceBusyThroughout(t *testing.T) {
 		if n := len(r.Rounds); !r.Contended || n < result.MinRounds || r.Disturbed == 0 {
 			t.Errorf("%s: contended %v, %d rounds, %d disturbed", r.Side, r.Contended, n, r.Disturbed)
 		}
-		if !strings.Contains(strings.Join(r.Notes, "\n"), "busy throughout") {
+		if !strings.Contains(strings.Join(r.Notes, "\n"), "most runs were disturbed") {
 			t.Errorf("%s: notes %q", r.Side, r.Notes)
 		}
 	}
@@ -1039,6 +1043,37 @@ func TestOnceBusyThroughout(t *testing.T) {
 		if r.Contended || r.Disturbed == 0 {
 			t.Errorf("%s beside one that comes now and then: contended %v, %d disturbed", r.Side, r.Contended, r.Disturbed)
 		}
+	}
+}
+
+// Few runs of a restless core have no reading that is steady, or near a
+// quantile between two.
+func TestUndisturbedOfFew(t *testing.T) {
+	once := func(name string, o result.Outcome, readings ...reading) *subject {
+		s := &subject{Subject: Subject{Name: name, Workload: wl}, whole: true, outcome: o}
+		for i := 0; i+1 < len(readings); i += 2 {
+			s.traces = append(s.traces, trace{slices: []slice{{own: 1e6}}, readings: readings[i : i+2]})
+		}
+		return s
+	}
+	restless := []reading{{40, 20}, {42, 25.2}, {44, 22}, {46, 27.6}, {50, 25}, {47, 28.2}}
+	apart := []reading{{40, 20}, {40, 24}, {40, 24}, {40, 24}}
+	for _, readings := range [][]reading{restless, apart} {
+		s := once("a", result.Measured, readings...)
+		u := undisturbedBy([]*subject{s}, true)
+		if !(u.ratio > 0 && u.chain > 0 && u.lanes > 0) {
+			t.Errorf("%v: %+v", readings, u)
+		}
+		if n := len(usable([]*subject{s}, u, allowed([]*subject{s}, u))[0]); n == 0 || n < len(s.traces)/2 {
+			t.Errorf("%v: %d rounds of %d", readings, n, len(s.traces))
+		}
+	}
+	// What ended has no say in what counts of the other side.
+	calm := once("a", result.Measured, slices.Repeat([]reading{{40, 20}}, 20)...)
+	ended := once("a", result.Failed, reading{40, 20}, reading{40, 30})
+	both := []*subject{ended, calm}
+	if got := allowed(both, undisturbedBy(both, true)); got != 1 {
+		t.Errorf("beside a side that failed %v limits are allowed, want 1", got)
 	}
 }
 

@@ -28,7 +28,7 @@ func (r *run) openOnce(ctx context.Context, s *subject) error {
 	default:
 		s.note("prints an elapsed time of zero (%s), so its clock is too coarse: its whole run is timed, its start included", o.Line)
 	}
-	s.whole = o.Elapsed == 0
+	s.timed = o.Elapsed == 0
 	return nil
 }
 
@@ -73,7 +73,7 @@ func (r *run) roundOnce(ctx context.Context, s *subject) error {
 	if err != nil {
 		return err
 	}
-	if s.whole != (o.Elapsed == 0) {
+	if s.timed != (o.Elapsed == 0) {
 		return errors.New("prints an elapsed time in some runs, and none or zero in others: print one of more digits each time, or none")
 	}
 	s.slices += time.Duration(sl.own)

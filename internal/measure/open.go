@@ -160,6 +160,9 @@ func (r *run) settle(ctx context.Context, s *subject, iteration float64) error {
 	defer p.Kill()
 
 	s.plan = s.Plan
+	if s.plan.Slices == 1 { // of whole runs: the target was of another kind
+		s.plan = result.Plan{}
+	}
 	if s.plan.SliceIterations > 0 {
 		if got := time.Duration(iteration * float64(s.plan.SliceIterations)); got < keptSliceMin || got > keptSliceMax {
 			s.note("the baseline's plan would put slices at %s here, outside %s to %s: a new plan, not comparable with the old one", dur(float64(got)), dur(float64(keptSliceMin)), dur(float64(keptSliceMax)))

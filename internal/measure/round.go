@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -238,7 +239,10 @@ func (s *subject) call(u undisturbed) float64 {
 	for i, t := range told {
 		if i < fewestRoundsOfCalls || disturbance(t) <= 1 {
 			for _, x := range t.calls {
-				calls = append(calls, u.atClock(x, t.early, t.readings[0]))
+				if s.tick == 0 { // else a tick is a tick
+					x = u.atClock(x, t.early, t.readings[0])
+				}
+				calls = append(calls, x)
 			}
 		}
 	}
@@ -258,10 +262,12 @@ func (s *subject) call(u undisturbed) float64 {
 	return sum / float64(n)
 }
 
-// callsAlike is how far apart the calls of two sides of a target may be to be
-// taken for one: what they differ by under load, and at most a five-hundredth of
-// a slice.
-const callsAlike = 1.20
+// How far apart the calls of two sides of a target may be to be taken for one:
+// what they differ by under load, and a part of a slice that no verdict sees.
+const (
+	callsAlike     = 1.20
+	callsAlikePart = 0.001
+)
 
 // sharedCalls are the calls of the sides of a target, ns. On a busy core they
 // are the least certain part of a price: two sides of one code differed by up to
@@ -272,17 +278,35 @@ func sharedCalls(sides []*subject, u undisturbed) []float64 {
 	for i, s := range sides {
 		own[i] = s.call(u)
 	}
+	slice := shortest(sides)
 	shared := make([]float64, len(sides))
 	for i, x := range own {
 		var near []float64
 		for _, y := range own {
-			if max(x, y) <= callsAlike*min(x, y) {
+			if max(x, y) <= callsAlike*min(x, y) && math.Abs(x-y) <= callsAlikePart*slice {
 				near = append(near, y)
 			}
 		}
 		shared[i] = stats.Median(near)
 	}
 	return shared
+}
+
+// shortest is what the shortest slice of some sides takes, ns; 0 where there is
+// none.
+func shortest(sides []*subject) float64 {
+	least := math.Inf(1)
+	for _, s := range sides {
+		for _, t := range s.traces {
+			for _, x := range t.slices {
+				least = min(least, x.own)
+			}
+		}
+	}
+	if math.IsInf(least, 1) {
+		return 0
+	}
+	return least
 }
 
 // price makes the cost of one hash, ns, from what a slice took: the iterations

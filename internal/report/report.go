@@ -175,7 +175,7 @@ type Side struct {
 	Workload              Workload `json:"workload"`
 	Rounds                int      `json:"rounds"`
 	DisturbedRounds       int      `json:"disturbed_rounds"`                  // measured and dropped
-	Contended             bool     `json:"contended,omitzero"`                // they are whole runs on a core that was busy throughout
+	Contended             bool     `json:"contended,omitzero"`                // so many whole runs were disturbed that the calmer ones are the rounds
 	CleanPercent          float64  `json:"clean_percent,omitzero"`            // median share of undisturbed slices; none where contended
 	ChainNsPerCompression float64  `json:"chain_ns_per_compression,omitzero"` // median
 	LanesNsPerCompression float64  `json:"lanes_ns_per_compression,omitzero"` // median

@@ -232,13 +232,16 @@ func (r Report) textEvidence(at []int) string {
 
 func evidenceWords(sides []*Side) string {
 	var rounds, clean, chain, lanes span
-	disturbed, yardstick := 0, ""
+	disturbed, measured, contended, yardstick := 0, 0, 0, ""
 	for _, s := range sides {
 		if s == nil || s.Rounds == 0 {
 			continue
 		}
+		measured++
 		rounds.add(float64(s.Rounds))
-		if !s.Contended {
+		if s.Contended {
+			contended++
+		} else {
 			clean.add(s.CleanPercent)
 		}
 		chain.add(s.ChainNsPerCompression)
@@ -252,6 +255,9 @@ func evidenceWords(sides []*Side) string {
 	s := rounds.words(0) + " rounds each"
 	if clean.any {
 		s += ", " + clean.words(0) + " % clean"
+		if contended > 0 {
+			s += fmt.Sprintf(" but for %d of %d sides", contended, measured)
+		}
 	}
 	if disturbed > 0 {
 		s += fmt.Sprintf(", %d disturbed", disturbed)

@@ -357,6 +357,9 @@ func (r *Run) validateFields(rounds int) error {
 			return nil
 		}
 	}
+	if r.Contended && r.Plan.Slices > 1 {
+		return &FieldError{"contended", "yes is wrong: only whole runs are, and this plan has slices"}
+	}
 	if err := inRange(rounds, 0, maxRounds); err != nil {
 		return &FieldError{roundsKey, err.Error()}
 	}

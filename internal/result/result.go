@@ -103,7 +103,7 @@ type Run struct {
 
 	Spent     Spent   // zero where it is not known, as in baselines
 	Disturbed int     // rounds that were measured and dropped: too few clean slices
-	Contended bool    // most whole runs had a neighbour: the calmer half of them are the rounds, which only the same job's compare with
+	Contended bool    // so many whole runs were disturbed that the calmer ones are the rounds, for the other side of the job alone
 	Rounds    []Round // usable rounds, in the order in which they were measured
 }
 

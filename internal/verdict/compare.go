@@ -167,13 +167,15 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 			c.Kind = OK
 		}
 	}
-	if ratio := lanesRatio([]result.Run{head}) / lanesRatio(then); math.Abs(ratio-1) > ratioAllowed(ref, head) {
+	// of two that were disturbed in one job the ratio is anything
+	pair := ref.ID == head.ID
+	if ratio := lanesRatio([]result.Run{head}) / lanesRatio(then); math.Abs(ratio-1) > ratioAllowed(ref, head) && !(pair && head.Contended && ref.Contended) {
 		c.Reason = joinReason(c.Reason, fmt.Sprintf("lanes to chain is %+.1f %% off the reference's: the core was contended throughout, or its microarchitecture is another", 100*(ratio-1)))
 		if c.Kind == Slower || c.Kind == Faster || c.Kind == OK {
 			c.Kind = Inconclusive
 		}
 	}
-	if ref.ID != head.ID {
+	if !pair {
 		side := ""
 		switch {
 		case head.Contended:
@@ -182,7 +184,7 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 			side = against
 		}
 		if side != "" {
-			c.Reason = joinReason(c.Reason, "the core was busy throughout "+side+", whose whole runs hold beside others of its job alone")
+			c.Reason = joinReason(c.Reason, "most runs of "+side+" were disturbed, so that they hold beside the other side in its job alone")
 			if c.Kind == Slower || c.Kind == Faster || c.Kind == OK {
 				c.Kind = Inconclusive
 			}

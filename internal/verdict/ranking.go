@@ -71,6 +71,10 @@ func Rank(runs []result.Run) (places []Place, reference int) {
 	return places, reference
 }
 
+// neighbour is by how much one was seen to slow a hash (natural logarithm): where
+// most runs had one, what differs by less is not told apart.
+const neighbour = 0.25
+
 // alike reports whether the interval of the change holds nothing. Here is no
 // threshold to keep small differences quiet, so it takes in what runs of one
 // program on one boot vary by.
@@ -81,6 +85,11 @@ func alike(then, now result.Run) (Interval, bool) {
 		return Interval{}, false
 	}
 	width := math.Hypot(wider(band{raw: sameHost}, then).raw, wider(band{}, now).raw)
+	for _, r := range []result.Run{then, now} {
+		if r.Contended { // of one target alone: the other had no such neighbours, or more of them
+			width = math.Hypot(width, neighbour)
+		}
+	}
 	c := change(a, b, 1, width)
 	return c, c.Lo <= 0 && c.Hi >= 0
 }

@@ -73,6 +73,21 @@ func TestAlike(t *testing.T) {
 	}
 }
 
+// A target most of whose runs had a neighbour is told apart by what no neighbour
+// does.
+func TestAlikeContended(t *testing.T) {
+	busy := func(r *result.Run) { r.Contended, r.Unverified = true, true }
+	calm := run(takes(100e6, 20, 1))
+	for ns, want := range map[float64]bool{115e6: true, 150e6: false} {
+		if c, got := alike(calm, run(takes(ns, 20, 2), busy)); got != want {
+			t.Errorf("%.0f ms beside 100: alike %v (%+v), want %v", ns/1e6, got, c, want)
+		}
+		if _, got := alike(calm, run(takes(ns, 20, 2), unverified)); got {
+			t.Errorf("%.0f ms beside 100, undisturbed: alike", ns/1e6)
+		}
+	}
+}
+
 func TestRankExit(t *testing.T) {
 	ok, failed := run(), run(outcome(result.Failed, "no program"))
 	wrong, implausible := run(outcome(result.WrongKey, "")), run(outcome(result.Implausible, ""))
