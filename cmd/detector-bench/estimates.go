@@ -48,17 +48,20 @@ func byRatio(ratio, chain float64) looker {
 		var all []float64
 		for _, g := range t.Gate {
 			for _, r := range g.Raw.Rounds {
+				steady := func(i int) bool { return math.Abs(math.Log(float64(r.Chain[i])/float64(r.Chain[i+1]))) <= chain }
 				for i := range r.Chain {
-					all = append(all, float64(r.Lanes[i])/float64(r.Chain[i]))
+					if i > 0 && steady(i-1) || i+1 < len(r.Chain) && steady(i) {
+						all = append(all, float64(r.Lanes[i])/float64(r.Chain[i]))
+					}
 				}
 			}
 		}
 		low := stats.Quantile(all, 0.10)
 		alone := func(r roundSamples, i int) bool {
-			return math.Abs(float64(r.Lanes[i])/float64(r.Chain[i])/low-1) <= ratio
+			return math.Abs(math.Log(float64(r.Lanes[i])/float64(r.Chain[i])/low)) <= ratio
 		}
 		return func(r roundSamples, i int) bool {
-			return alone(r, i) && alone(r, i+1) && math.Abs(float64(r.Chain[i])/float64(r.Chain[i+1])-1) <= chain
+			return alone(r, i) && alone(r, i+1) && math.Abs(math.Log(float64(r.Chain[i])/float64(r.Chain[i+1]))) <= chain
 		}
 	}
 }

@@ -73,6 +73,7 @@ func printFigures(w io.Writer, all []recording) {
 	}
 	trials := trialsOf(all)
 	printTrials(w, trials)
+	printBases(w, trials)
 	printVerdicts(w, trials)
 	printFamilies(w, trials)
 	printCoverage(w, trials)
@@ -140,6 +141,45 @@ func printTrials(w io.Writer, trials []trial) {
 		}
 		fmt.Fprintf(w, "| %s | %d | %.1f | %.1f | %.0f %% | %.1f |\n", load, n[load], mean(rounds), mean(usable), 100*mean(clean), mean(took))
 	}
+}
+
+// printBases writes what one program read from trial to trial: the host's clock,
+// and how far the base's costs and yardsticks were off their medians.
+func printBases(w io.Writer, trials []trial) {
+	fmt.Fprintf(w, "\n### The base, from trial to trial\n\n| load | the chain's clock | time off its median: median, largest | relative cost | lanes over chain |\n| --- | --- | --- | --- | --- |\n")
+	loads, _ := loadsOf(trials)
+	for _, load := range loads {
+		var clock, cost, relative, ratio []float64
+		for _, t := range trials {
+			if t.Load != load || len(t.Gate[0].Run.Rounds) == 0 {
+				continue
+			}
+			rounds := t.Gate[0].Run.Rounds
+			of := func(f func(result.Round) float64) float64 {
+				var v []float64
+				for _, r := range rounds {
+					v = append(v, f(r))
+				}
+				return stats.Median(v)
+			}
+			clock = append(clock, rounds[0].ChainNs)
+			cost = append(cost, of(func(r result.Round) float64 { return r.NsPerOp }))
+			relative = append(relative, of(func(r result.Round) float64 { return r.RelCost }))
+			ratio = append(ratio, of(func(r result.Round) float64 { return r.LanesNs / r.ChainNs }))
+		}
+		if len(clock) > 0 {
+			fmt.Fprintf(w, "| %s | %.1f to %.1f ns | %s | %s | %s |\n", load, slices.Min(clock), slices.Max(clock), offMedian(cost), offMedian(relative), offMedian(ratio))
+		}
+	}
+}
+
+// offMedian says how far values are off their median.
+func offMedian(v []float64) string {
+	var off []float64
+	for _, x := range v {
+		off = append(off, math.Abs(x/stats.Median(v)-1))
+	}
+	return fmt.Sprintf("%.2f %%, %.2f %%", 100*stats.Median(off), 100*slices.Max(off))
 }
 
 // printVerdicts writes a table for each load: a row for each rule, a column for
