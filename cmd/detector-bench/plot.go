@@ -18,7 +18,7 @@ const (
 )
 
 // colours of the lines: told apart by people who see no red or green, too.
-var colours = []string{"#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"}
+var colours = []string{"#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#8a8a8a"}
 
 // plotPower draws the share of alarms of the gate's pairs over the threshold, a
 // line for each truth: what is found, and for +0 % what is invented.
