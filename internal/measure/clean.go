@@ -2,6 +2,7 @@ package measure
 
 import (
 	"math"
+	"slices"
 
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/stats"
@@ -191,7 +192,8 @@ func usable(sides []*subject, u undisturbed, most float64) [][]result.Round {
 }
 
 // allowed is by how much the slices of a target's sides may be disturbed, in
-// limits: 1, and more for whole runs where that leaves a side too few.
+// limits: 1, and more for whole runs where that leaves a side too few for a
+// verdict, or less than the share that makes a round evidence.
 //
 // The readings around a whole run are too far from most of it to vouch for it:
 // beside a neighbour that comes and goes its time varied by 10 %, whatever was
@@ -217,8 +219,9 @@ func allowed(sides []*subject, u undisturbed) float64 {
 				strict++
 			}
 		}
-		short = short || strict < result.MinRounds
-		most = max(most, stats.Median(off))
+		short = short || strict < result.MinRounds || float64(strict) < result.MinCleanShare*float64(len(off))
+		slices.Sort(off)
+		most = max(most, off[max((len(off)+1)/2, min(result.MinRounds, len(off)))-1])
 	}
 	if !short {
 		return 1

@@ -1064,7 +1064,7 @@ func TestUndisturbedOfFew(t *testing.T) {
 		if !(u.ratio > 0 && u.chain > 0 && u.lanes > 0) {
 			t.Errorf("%v: %+v", readings, u)
 		}
-		if n := len(usable([]*subject{s}, u, allowed([]*subject{s}, u))[0]); n == 0 || n < len(s.traces)/2 {
+		if n := len(usable([]*subject{s}, u, allowed([]*subject{s}, u))[0]); n < min(result.MinRounds, len(s.traces)) {
 			t.Errorf("%v: %d rounds of %d", readings, n, len(s.traces))
 		}
 	}
