@@ -80,14 +80,14 @@ func refuse(r *result.Run, opt Options) string {
 		return fmt.Sprintf("it is %s: %s", r.Outcome, r.Message)
 	case len(r.Rounds) == 0:
 		return "it has no rounds: measure again on a quieter machine"
+	case r.Contended:
+		return "most of its runs were disturbed, so that they hold beside the other side in their job alone: measure again on a quieter machine"
 	case r.Unverified && !opt.Unverified:
 		return "its keys could not be checked: allow unverified to record it"
 	case r.Host.Emulated != "" && !opt.Emulated:
 		return fmt.Sprintf("its CPU is emulated (%s): allow emulated to record it", r.Host.Emulated)
 	case usable < result.MinRounds && !opt.Disturbed:
 		return fmt.Sprintf("it was disturbed (%d usable rounds, a baseline needs %d): measure again, or allow disturbed to record it", usable, result.MinRounds)
-	case r.Contended:
-		return "most of its runs were disturbed, so that they hold beside the other side in their job alone: measure again on a quieter machine"
 	}
 	return ""
 }
