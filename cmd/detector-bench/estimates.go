@@ -48,7 +48,7 @@ func byRatio(ratio, chain float64) looker {
 		var all []float64
 		for _, g := range t.Gate {
 			for _, r := range g.Raw.Rounds {
-				steady := func(i int) bool { return math.Abs(math.Log(float64(r.Chain[i])/float64(r.Chain[i+1]))) <= chain }
+				steady := func(i int) bool { return off(r.Chain[i], r.Chain[i+1]) <= chain }
 				for i := range r.Chain {
 					if i > 0 && steady(i-1) || i+1 < len(r.Chain) && steady(i) {
 						all = append(all, float64(r.Lanes[i])/float64(r.Chain[i]))
@@ -61,10 +61,13 @@ func byRatio(ratio, chain float64) looker {
 			return math.Abs(math.Log(float64(r.Lanes[i])/float64(r.Chain[i])/low)) <= ratio
 		}
 		return func(r roundSamples, i int) bool {
-			return alone(r, i) && alone(r, i+1) && math.Abs(math.Log(float64(r.Chain[i])/float64(r.Chain[i+1]))) <= chain
+			return alone(r, i) && alone(r, i+1) && off(r.Chain[i], r.Chain[i+1]) <= chain
 		}
 	}
 }
+
+// off is how far apart two readings are, on a logarithmic scale.
+func off(a, b int32) float64 { return math.Abs(math.Log(float64(a) / float64(b))) }
 
 // byTimes looks away where either yardstick is slower than most.
 func byTimes(chain, lanes float64) looker {

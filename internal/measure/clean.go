@@ -43,41 +43,44 @@ type undisturbed struct {
 // undisturbedBy finds it in the readings of all traces.
 func undisturbedBy(subjects []*subject, apart bool) undisturbed {
 	u := undisturbed{apart: apart}
-	var ratios, all []float64
+	var every, steady, alone []reading
 	for _, s := range subjects {
 		for _, t := range s.traces {
 			for i, y := range t.readings {
-				all = append(all, y.lanes/y.chain)
+				every = append(every, y)
 				// one that was itself cut in two has a ratio of anything
 				if i > 0 && clockMoved(t.readings[i-1], y) <= 1 || i+1 < len(t.readings) && clockMoved(y, t.readings[i+1]) <= 1 {
-					ratios = append(ratios, y.lanes/y.chain)
+					steady = append(steady, y)
 				}
 			}
 		}
 	}
-	if len(ratios) == 0 { // few whole runs, and a restless clock
-		ratios = all
+	if len(steady) == 0 { // few whole runs, and a restless clock
+		steady = every
 	}
-	u.ratio = stats.Quantile(ratios, lowQuantile)
-	// The reading that is next to a quantile between two may be far from it.
-	for _, counts := range []func(reading) bool{u.alone, func(reading) bool { return true }} {
-		var chains, lanes []float64
-		for _, s := range subjects {
-			for _, t := range s.traces {
-				for _, y := range t.readings {
-					if !apart || counts(y) {
-						chains = append(chains, y.chain)
-						lanes = append(lanes, y.lanes)
-					}
-				}
+	u.ratio = low(steady, func(y reading) float64 { return y.lanes / y.chain })
+	if apart {
+		for _, y := range every {
+			if u.alone(y) {
+				alone = append(alone, y)
 			}
 		}
-		if len(chains) > 0 {
-			u.chain, u.lanes = stats.Quantile(chains, lowQuantile), stats.Quantile(lanes, lowQuantile)
-			break
-		}
 	}
+	if len(alone) == 0 { // not apart; or no reading of few is near a quantile between two
+		alone = every
+	}
+	u.chain = low(alone, func(y reading) float64 { return y.chain })
+	u.lanes = low(alone, func(y reading) float64 { return y.lanes })
 	return u
+}
+
+// low is the low quantile of a figure of readings.
+func low(readings []reading, f func(reading) float64) float64 {
+	v := make([]float64, len(readings))
+	for i, y := range readings {
+		v[i] = f(y)
+	}
+	return stats.Quantile(v, lowQuantile)
 }
 
 // crowding is what a neighbour makes larger.
@@ -197,7 +200,7 @@ func usable(sides []*subject, u undisturbed, most float64) [][]result.Round {
 //
 // The readings around a whole run are too far from most of it to vouch for it:
 // beside a neighbour that comes and goes its time varied by 10 %, whatever was
-// asked of them, and strict limits left 1 to 6 of 62 runs. So there at least half
+// asked of them, and strict limits left 1 to 5 of some 60 runs. So there at least half
 // of the runs of each side count, those with the calmer readings: the sides are
 // shuffled together, and what the neighbour does to both is in the spread of
 // their rounds. It tells nothing of another job's.

@@ -53,7 +53,7 @@ func (r *run) finish() []result.Run {
 			}
 			run.Rounds = rounds
 			run.Disturbed = len(s.traces) - len(rounds)
-			run.Contended = contended && len(rounds) > 0
+			run.Contended = contended
 			run.Instructions, run.Cycles = s.counts()
 			unrecordable(&run, s.least(u))
 		}
@@ -184,13 +184,7 @@ func (r *run) judgeFull(s *subject, u undisturbed, hash float64) {
 
 // least is the cost of one hash by the cheapest slice of all, ns.
 func (s *subject) least(u undisturbed) float64 {
-	least := math.Inf(1)
-	for _, t := range s.traces {
-		for _, x := range t.slices {
-			least = min(least, x.own)
-		}
-	}
-	return s.price(s.call(u))(least)
+	return s.price(s.call(u))(shortest([]*subject{s}))
 }
 
 // contended: the lanes ran faster around the derivations at full iterations than

@@ -596,6 +596,16 @@ func TestGivenPlan(t *testing.T) {
 	}
 }
 
+// The plan of whole runs is none for a probe, which the target has become.
+func TestGivenPlanOfWholeRuns(t *testing.T) {
+	w := newWorld(6)
+	s := w.subject("a", script{})
+	s.Plan = w.run(t, w.once("a", true, 0))[0].Plan
+	if r := w.run(t, s)[0]; r.Plan.Slices < leastSlices || r.Contended {
+		t.Errorf("plan %+v of %+v", r.Plan, s.Plan)
+	}
+}
+
 func TestWarmUpIsFound(t *testing.T) {
 	w := newWorld(7)
 	r := w.run(t, w.subject("jit", script{warm: 30}))[0]
@@ -1035,7 +1045,7 @@ func TestOnceBusyThroughout(t *testing.T) {
 	if f := median(runs[1]) / median(runs[0]); math.Abs(f-1.5) > 0.1 {
 		t.Errorf("the head takes %.2f times as long, want 1.5", f)
 	}
-	if r := runs[2]; r.Contended || len(r.Rounds) > 0 && math.Abs(median(r)/(cost*float64(wl.Iterations))-1) > 0.01 {
+	if r := runs[2]; r.Contended || len(r.Rounds) == 0 || math.Abs(median(r)/(cost*float64(wl.Iterations))-1) > 0.01 {
 		t.Errorf("a target of slices: contended %v, %.0f ns", r.Contended, median(r))
 	}
 	w.busy = func(now time.Duration) bool { return now/(100*time.Millisecond)%4 == 0 }

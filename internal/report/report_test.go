@@ -17,6 +17,7 @@ import (
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/host"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/result"
 	"github.com/pbkdf2-gate/pbkdf2-gate/internal/verdict"
+	"github.com/pbkdf2-gate/pbkdf2-gate/internal/workload"
 )
 
 var update = flag.Bool("update", false, "rewrite the files under testdata")
@@ -80,6 +81,27 @@ func TestSaid(t *testing.T) {
 			if !strings.Contains(strings.Join(strings.Fields(text), " "), s) {
 				t.Errorf("%s does not say %q:\n%s", name, s, text)
 			}
+		}
+	}
+}
+
+// No share of clean slices is said of runs that were disturbed.
+func TestEvidenceOfContended(t *testing.T) {
+	busy := func(contended bool) *Side {
+		r := result.Run{Outcome: result.Measured, Workload: workload.Reference(), Yardstick: "1 sha-ni", Contended: contended}
+		r.Rounds = []result.Round{{Clean: 1, CleanShare: 1, NsPerOp: 1e8, RelCost: 2, ChainNs: 40, LanesNs: 20}}
+		return newSide(&r)
+	}
+	for _, c := range []struct {
+		sides []*Side
+		want  string
+	}{
+		{[]*Side{busy(false)}, "1 rounds each, 100 % clean; yardstick"},
+		{[]*Side{busy(true), nil}, "1 rounds each; yardstick"},
+		{[]*Side{busy(true), nil, busy(false)}, "1 rounds each, 100 % clean but for 1 of 2 sides; yardstick"},
+	} {
+		if got := evidenceWords(c.sides); !strings.HasPrefix(got, c.want) {
+			t.Errorf("%q, want %q", got, c.want)
 		}
 	}
 }

@@ -114,6 +114,7 @@ func TestReadRefuses(t *testing.T) {
 		{"date with a zone", value("date", "2026-08-31T09:12:44+02:00"), "x.txt:35: date"},
 		{"disturbed", value("disturbed", "-1"), "x.txt:36: disturbed -1 is out of range"},
 		{"contended", value("contended", "no"), "x.txt:37: contended must be yes, or empty"},
+		{"contended slices", value("contended", "yes"), "x.txt:37: contended yes is wrong: only whole runs are"},
 		{"rounds", value("rounds", "many"), `x.txt:40: rounds "many" is not a whole number from 0 to 1000`},
 		{"rounds, too many", value("rounds", "1001"), `x.txt:40: rounds "1001" is not`},
 

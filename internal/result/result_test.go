@@ -119,7 +119,12 @@ func TestRoundTrip(t *testing.T) {
 	empty := sample(1)
 	empty.Host.CPU, empty.Host.SHA, empty.Host.Image, empty.Host.Kernel = "", "", "", ""
 	empty.Leg, empty.Toolchain, empty.TargetVersion, empty.Mode, empty.Commit = "", "", "", "", ""
-	want := []Run{full, empty, failed(), sample(0)}
+	whole := sample(2)
+	whole.Plan.Slices, whole.Unverified, whole.Contended = 1, true, true
+	for i := range whole.Rounds {
+		whole.Rounds[i].Clean, whole.Rounds[i].CleanShare = 1, 1
+	}
+	want := []Run{full, empty, whole, failed(), sample(0)}
 	if diff := cmp.Diff(want, read(t, encode(t, want...))); diff != "" {
 		t.Error(diff)
 	}

@@ -167,13 +167,16 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 			c.Kind = OK
 		}
 	}
-	// of two that were disturbed in one job the ratio is anything
-	pair := ref.ID == head.ID
-	if ratio := lanesRatio([]result.Run{head}) / lanesRatio(then); math.Abs(ratio-1) > ratioAllowed(ref, head) && !(pair && head.Contended && ref.Contended) {
-		c.Reason = joinReason(c.Reason, fmt.Sprintf("lanes to chain is %+.1f %% off the reference's: the core was contended throughout, or its microarchitecture is another", 100*(ratio-1)))
+	doubt := func(why string) {
+		c.Reason = joinReason(c.Reason, why)
 		if c.Kind == Slower || c.Kind == Faster || c.Kind == OK {
 			c.Kind = Inconclusive
 		}
+	}
+	// of two that were disturbed in one job the ratio is anything
+	pair := ref.ID == head.ID
+	if ratio := lanesRatio([]result.Run{head}) / lanesRatio(then); math.Abs(ratio-1) > ratioAllowed(ref, head) && !(pair && head.Contended && ref.Contended) {
+		doubt(fmt.Sprintf("lanes to chain is %+.1f %% off the reference's: the core was contended throughout, or its microarchitecture is another", 100*(ratio-1)))
 	}
 	if !pair {
 		side := ""
@@ -184,10 +187,7 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 			side = against
 		}
 		if side != "" {
-			c.Reason = joinReason(c.Reason, "most runs of "+side+" were disturbed, so that they hold beside the other side in its job alone")
-			if c.Kind == Slower || c.Kind == Faster || c.Kind == OK {
-				c.Kind = Inconclusive
-			}
+			doubt("most runs of " + side + " were disturbed, so that they hold beside the other side in its job alone")
 		}
 	}
 	return c
@@ -195,7 +195,7 @@ func compare(head result.Run, against string, then []result.Run, threshold float
 
 // ratioAllowed is how far the ratio of lanes to chain, a constant of a CPU
 // model, may be off. In hardware it held to 0.03 % over 98 of 100 trials, and was
-// 1.5 % off in the one whose every round read 15 % high beside a neighbour
+// 1.5 % off in the one whose every round read 16 % high beside a neighbour
 // (docs/detector.md). Portable kernels, and the two readings of a whole run, hold
 // it less well.
 func ratioAllowed(then, now result.Run) float64 {

@@ -71,8 +71,9 @@ func Rank(runs []result.Run) (places []Place, reference int) {
 	return places, reference
 }
 
-// neighbour is by how much one was seen to slow a hash (natural logarithm): where
-// most runs had one, what differs by less is not told apart.
+// neighbour is what is allowed for one (natural logarithm) where most runs had
+// it: beside some, a Go benchmark's calmer runs read 11 to 23 % high
+// (docs/detector.md).
 const neighbour = 0.25
 
 // alike reports whether the interval of the change holds nothing. Here is no
